@@ -1,0 +1,53 @@
+# Thin front door: CMake presets build, scripts/ check. `make help` lists the targets.
+JOBS ?= $(shell nproc)
+export JOBS
+BUILD_RELEASE = cmake --preset release && cmake --build --preset release --parallel $(JOBS)
+
+.NOTPARALLEL:
+.PHONY: all deps demo test asan tsan bench format check golden clean help
+
+all: ## release build into build/release (installs nothing)
+	@$(BUILD_RELEASE)
+
+deps: ## install the packages that building and running need
+	@scripts/install_deps.sh
+
+demo: deps all ## install what is missing, build, run the demo
+	@build/release/bin/hyperatom_demo
+
+test: ## install what is missing, then all checks and tests (presets dev and asan)
+	@scripts/install_deps.sh --dev
+	@scripts/test.sh
+
+asan: ## the tests under address and undefined-behaviour sanitizers
+	@scripts/install_deps.sh --dev
+	@scripts/test.sh asan
+
+tsan: ## the tests under the thread sanitizer
+	@scripts/install_deps.sh --dev
+	@scripts/test.sh tsan
+
+bench: ## build and run the micro-benchmarks
+	@scripts/install_deps.sh --dev
+	@$(BUILD_RELEASE) --target hyperatom_bench
+	@build/release/bin/hyperatom_bench
+
+format: ## format all C++ in place
+	@scripts/check_format.sh --fix
+
+check: ## formatting, include directions, documentation links
+	@scripts/test.sh check
+
+golden: build/venv/.numpy ## regenerate tests/golden from the NumPy reference
+	@build/venv/bin/python scripts/make_golden.py
+
+build/venv/.numpy:
+	@python3 -m venv build/venv
+	@build/venv/bin/pip install --quiet --disable-pip-version-check numpy
+	@touch $@
+
+clean: ## remove everything built
+	@rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 12

@@ -1,0 +1,16 @@
+# One interface target carries the flags of everything compiled here.
+add_library(hyperatom_flags INTERFACE)
+target_compile_options(hyperatom_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+# Packs of four doubles are passed between inlined functions only; how they would cross a call does not matter.
+target_compile_options(hyperatom_flags INTERFACE -Wno-psabi)
+if(HYPERATOM_WERROR)
+  target_compile_options(hyperatom_flags INTERFACE -Werror)
+endif()
+if(HYPERATOM_NATIVE)
+  target_compile_options(hyperatom_flags INTERFACE -march=native)
+endif()
+if(HYPERATOM_SANITIZE)
+  target_compile_options(hyperatom_flags INTERFACE -fsanitize=${HYPERATOM_SANITIZE}
+                         -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(hyperatom_flags INTERFACE -fsanitize=${HYPERATOM_SANITIZE})
+endif()

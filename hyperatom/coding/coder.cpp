@@ -1,0 +1,135 @@
+#include "hyperatom/coding/coder.hpp"
+
+#include <Eigen/Cholesky>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "hyperatom/base/error.hpp"
+#include "hyperatom/coding/joint_solver.hpp"
+#include "hyperatom/coding/lasso_solver.hpp"
+
+namespace hyperatom {
+namespace {
+
+CoderOptions validated(const MatrixView& K, const CoderOptions& options) {
+  const auto require = [](bool holds, const char* name, const char* expected, double found) {
+    if (!holds) throw OptionError(fmt::format("{} must be {}, not {}", name, expected, found));
+  };
+  const auto finite_weight = [](double x) { return x >= 0 && std::isfinite(x); };
+  require(finite_weight(options.lambda1), "lambda1", "finite and 0 or greater", options.lambda1);
+  require(finite_weight(options.lambda2), "lambda2", "finite and 0 or greater", options.lambda2);
+  require(options.tolerance > 0 && options.tolerance < 1, "tolerance", "between 0 and 1",
+          options.tolerance);
+  require(options.max_steps >= 1, "max_steps", "1 or greater", options.max_steps);
+  if (K.rows() != K.cols() || K.rows() == 0)
+    throw OptionError(
+        fmt::format("the Gram matrix of the atoms is {} x {}, expected square and not empty",
+                    K.rows(), K.cols()));
+  if (!K.allFinite())
+    throw NumericalError("the Gram matrix of the atoms has an entry that is not finite");
+  return options;
+}
+
+bool all_finite(const Columns& B) {
+  double sum = 0;
+  for (Index s = 0; s < B.cols(); ++s) sum += Eigen::Map<const Vector>(B.col(s), B.rows()).sum();
+  return std::isfinite(sum);
+}
+
+/// The zero code, which says nothing but that the problem can't be posed.
+void give_up(const Columns& B, SparseCode& code) {
+  code.active.clear();
+  code.A.resize(0, B.cols());
+  code.objective = code.gap = std::numeric_limits<double>::infinity();
+  code.steps = 0;
+  code.converged = false;
+}
+
+/// lambda1 = 0: the linear system K A = B. Its certificate is 1/2 tr(R' K^-1 R), R = B - K A, which
+/// bounds the error where K is regular; a singular K leaves it open.
+void solve_without_sparsity(const AtomGram& K, const Columns& B, double kappa, double tolerance,
+                            SparseCode& code) {
+  const Index d = K.size();
+  Matrix gram(d, d), target(d, B.cols());
+  for (Index j = 0; j < d; ++j) std::copy_n(K.col(j), d, &gram(0, j));
+  for (Index s = 0; s < B.cols(); ++s) std::copy_n(B.col(s), d, &target(0, s));
+  const Eigen::LDLT<Matrix> factor(gram);
+  const Vector pivots = factor.vectorD();
+  const bool regular = pivots.minCoeff() > 1e-14 * pivots.maxCoeff();
+  Matrix A = factor.solve(target);
+  if (!A.allFinite()) A.setZero();
+  Matrix residual = target - gram * A;
+  const Matrix correction = factor.solve(residual);
+  if (correction.allFinite()) {
+    A += correction;
+    residual = target - gram * A;
+  }
+  code.active.resize(static_cast<size_t>(d));
+  std::iota(code.active.begin(), code.active.end(), Index{0});
+  code.A = A;
+  code.objective =
+      std::max(0.0, 0.5 * (kappa - target.cwiseProduct(A).sum() - residual.cwiseProduct(A).sum()));
+  code.gap = regular ? std::max(0.0, 0.5 * residual.cwiseProduct(factor.solve(residual)).sum())
+                     : 0.5 * kappa;
+  code.steps = 1;
+  code.converged = code.gap <= std::max(tolerance * code.objective, 1e-15 * kappa);
+}
+
+}  // namespace
+
+Matrix SparseCode::dense(Index atoms) const {
+  Matrix full = Matrix::Zero(atoms, A.cols());
+  for (size_t i = 0; i < active.size(); ++i) full.row(active[i]) = A.row(static_cast<Index>(i));
+  return full;
+}
+
+WarmStart warm_start(const SparseCode& code) {
+  WarmStart start{code.active, std::vector<double>(code.active.size())};
+  for (Index i = 0; i < code.A.rows(); ++i)
+    start.values[static_cast<size_t>(i)] = code.A.cols() == 1 ? code.A(i, 0) : code.A.row(i).norm();
+  return start;
+}
+
+Coder::Coder(const MatrixView& K, const CoderOptions& options)
+    : options_(validated(K, options)), gram_(K, options.lambda2) {}
+
+SparseCode Coder::encode(const MatrixView& B, double kappa, const WarmStart& start) const {
+  WindowCoder worker(*this);
+  worker.start(start);
+  return worker.encode(MatrixColumns(B).view(), kappa);
+}
+
+WindowCoder::WindowCoder(const Coder& coder)
+    : coder_(&coder),
+      lasso_(std::make_unique<LassoSolver>(coder.gram(), coder.options())),
+      joint_(std::make_unique<JointSolver>(coder.gram(), coder.options())) {}
+
+WindowCoder::~WindowCoder() = default;
+WindowCoder::WindowCoder(WindowCoder&&) noexcept = default;
+
+void WindowCoder::start(const WarmStart& start) {
+  lasso_->start(start);
+  joint_->start(start);
+}
+
+const SparseCode& WindowCoder::encode(const Columns& B, double kappa) {
+  if (B.rows() != coder_->atoms() || B.cols() == 0)
+    throw OptionError(fmt::format(
+        "the window has {} kernel columns of length {}, expected at least one of length {}",
+        B.cols(), B.rows(), coder_->atoms()));
+  const CoderOptions& options = coder_->options();
+  if (!all_finite(B) || !std::isfinite(kappa))
+    give_up(B, code_);
+  else if (options.lambda1 == 0)
+    solve_without_sparsity(coder_->gram(), B, kappa, options.tolerance, code_);
+  else if (B.cols() == 1)
+    lasso_->solve(B.col(0), kappa, code_);
+  else
+    joint_->solve(B, kappa, code_);
+  return code_;
+}
+
+}  // namespace hyperatom

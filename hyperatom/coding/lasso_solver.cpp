@@ -1,0 +1,308 @@
+#include "hyperatom/coding/lasso_solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "hyperatom/base/simd.hpp"
+#include "hyperatom/coding/small_matrix.hpp"
+
+namespace hyperatom {
+namespace {
+
+using simd::Pack;
+
+/// Updates of the inverse after which it is built anew, before rounding errors add up.
+constexpr int most_updates = 60;
+
+/// A row whose Schur complement is smaller than this, relative to its diagonal, depends on the
+/// others.
+constexpr double dependent = 1e-12;
+
+size_t at(Index i) { return static_cast<size_t>(i); }
+
+/// `packs` packs of g = b - sum_i a_i K(:, rows_i), from `row` on.
+template <int packs>
+void residual_block(const AtomGram& K, const double* b, const std::vector<Index>& rows,
+                    const std::vector<double>& a, Index row, double* g, Pack& largest) {
+  Pack sums[packs];
+  for (int p = 0; p < packs; ++p) sums[p] = simd::load(b + p * simd::width);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const double* k = K.col(rows[i]) + row;
+    const Pack coefficient = simd::broadcast(a[i]);
+    for (int p = 0; p < packs; ++p) sums[p] -= coefficient * simd::load(k + p * simd::width);
+  }
+  for (int p = 0; p < packs; ++p) {
+    const Pack size = sums[p] < 0 ? -sums[p] : sums[p];
+    largest = size > largest ? size : largest;
+    simd::store(g + p * simd::width, sums[p]);
+  }
+}
+
+}  // namespace
+
+LassoSolver::LassoSolver(const AtomGram& K, const CoderOptions& options)
+    : K_(K), options_(options), in_set_(at(K.size()), 0) {
+  g_.resize(at((K.size() + AtomGram::block - 1) / AtomGram::block * AtomGram::block));
+}
+
+void LassoSolver::start(const WarmStart& start) {
+  for (const Index row : rows_) in_set_[at(row)] = 0;
+  rows_.clear();
+  a_.clear();
+  sign_.clear();
+  for (size_t i = 0; i < start.rows.size(); ++i) {
+    if (start.values[i] == 0 || !std::isfinite(start.values[i])) continue;
+    rows_.push_back(start.rows[i]);
+    a_.push_back(start.values[i]);
+    sign_.push_back(start.values[i] > 0 ? 1 : -1);
+  }
+  rebuild();
+}
+
+void LassoSolver::reserve(Index rows) {
+  if (rows <= stride_) return;
+  const Index stride = simd::round_up(std::max<Index>(16, 2 * rows));
+  std::vector<double> wider(at(stride * stride), 0.0);
+  for (Index i = 0; i < size() && stride_ > 0; ++i)
+    std::copy_n(inverse_row(i), stride_, wider.data() + i * stride);
+  inverse_ = std::move(wider);
+  stride_ = stride;
+  target_.resize(at(stride));
+  cross_.resize(at(stride));
+  image_.resize(at(stride));
+}
+
+/// Q from K. Rows that depend on those before them are dropped.
+void LassoSolver::rebuild() {
+  const std::vector<Index> rows = std::move(rows_);
+  const std::vector<double> a = std::move(a_);
+  const std::vector<double> sign = std::move(sign_);
+  rows_.clear();
+  a_.clear();
+  sign_.clear();
+  std::fill(inverse_.begin(), inverse_.end(), 0.0);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    in_set_[at(rows[i])] = 0;
+    const double schur = schur_complement(rows[i]);
+    if (schur > dependent * K_(rows[i], rows[i])) push(rows[i], a[i], sign[i], schur);
+  }
+  updates_ = 0;
+}
+
+/// K_jj - k' Q k, k = K(W, j); leaves k in cross_ and Q k in image_.
+double LassoSolver::schur_complement(Index row) {
+  reserve(size() + 1);
+  const Index padded = simd::round_up(size());
+  std::fill_n(cross_.data(), padded, 0.0);
+  const double* column = K_.col(row);
+  for (Index i = 0; i < size(); ++i) cross_[at(i)] = column[rows_[at(i)]];
+  for (Index i = 0; i < size(); ++i) image_[at(i)] = dot(inverse_row(i), cross_.data(), padded);
+  std::fill(image_.begin() + size(), image_.begin() + padded, 0.0);
+  return column[row] - dot(cross_.data(), image_.data(), padded);
+}
+
+/// Adds a row, after schur_complement(row).
+void LassoSolver::push(Index row, double value, double sign, double schur) {
+  const Index m = size();
+  for (Index i = 0; i < m; ++i) {
+    const double scaled = image_[at(i)] / schur;
+    double* q = inverse_row(i);
+    for (Index j = 0; j < m; ++j) q[j] += scaled * image_[at(j)];
+    q[m] = -scaled;
+  }
+  double* last = inverse_row(m);
+  for (Index j = 0; j < m; ++j) last[j] = -image_[at(j)] / schur;
+  last[m] = 1 / schur;
+  rows_.push_back(row);
+  a_.push_back(value);
+  sign_.push_back(sign);
+  in_set_[at(row)] = 1;
+  ++updates_;
+}
+
+/// Removes the i-th row; the last takes its place.
+void LassoSolver::remove(Index i) {
+  const Index last = size() - 1;
+  const Index padded = simd::round_up(size());
+  std::vector<double>& q = image_;
+  std::copy_n(inverse_row(i), padded, q.data());
+  const double pivot = q[at(i)];
+  for (Index k = 0; k <= last; ++k) {
+    const double factor = q[at(k)] / pivot;
+    double* row = inverse_row(k);
+    for (Index j = 0; j < padded; ++j) row[j] -= factor * q[at(j)];
+  }
+  std::copy_n(inverse_row(last), padded, inverse_row(i));
+  for (Index k = 0; k < last; ++k) inverse_row(k)[i] = inverse_row(k)[last];
+  for (Index k = 0; k < last; ++k) inverse_row(k)[last] = 0;
+  std::fill_n(inverse_row(last), padded, 0.0);
+  in_set_[at(rows_[at(i)])] = 0;
+  rows_[at(i)] = rows_[at(last)];
+  a_[at(i)] = a_[at(last)];
+  sign_[at(i)] = sign_[at(last)];
+  rows_.pop_back();
+  a_.pop_back();
+  sign_.pop_back();
+  ++updates_;
+}
+
+/// To the minimiser for the present signs, or as far as the signs hold, again and again until they
+/// do.
+void LassoSolver::walk(const double* b) {
+  while (size() > 0) {
+    ++steps_;
+    const Index m = size();
+    const Index padded = simd::round_up(m);
+    std::fill_n(cross_.data(), padded, 0.0);
+    for (Index i = 0; i < m; ++i) cross_[at(i)] = b[rows_[at(i)]] - options_.lambda1 * sign_[at(i)];
+    double part = 1;
+    Index first = -1;
+    for (Index i = 0; i < m; ++i) {
+      target_[at(i)] = dot(inverse_row(i), cross_.data(), padded);
+      if (target_[at(i)] * sign_[at(i)] > 0) continue;
+      const double until = a_[at(i)] == 0 ? 0 : a_[at(i)] / (a_[at(i)] - target_[at(i)]);
+      if (first < 0 || until < part) {
+        part = until;
+        first = i;
+      }
+    }
+    if (first < 0) {
+      std::copy_n(target_.data(), m, a_.data());
+      return;
+    }
+    for (Index i = 0; i < m; ++i) a_[at(i)] += part * (target_[at(i)] - a_[at(i)]);
+    remove(first);
+  }
+}
+
+/// g_ and largest_ at the present point.
+void LassoSolver::residual(const double* b) {
+  const Index d = K_.size();
+  Pack largest = {};
+  Index row = 0;
+  for (; row + 32 <= d; row += 32)
+    residual_block<8>(K_, b + row, rows_, a_, row, g_.data() + row, largest);
+  for (; row + 8 <= d; row += 8)
+    residual_block<2>(K_, b + row, rows_, a_, row, g_.data() + row, largest);
+  if (row < d) {
+    double padded[AtomGram::block] = {};
+    std::copy_n(b + row, d - row, padded);
+    residual_block<2>(K_, padded, rows_, a_, row, g_.data() + row, largest);
+  }
+  largest_ = std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3]));
+}
+
+/// Newton's correction for what rounding left of g_j = lambda1 sign_j on W.
+void LassoSolver::refine() {
+  const Index padded = simd::round_up(size());
+  std::fill_n(cross_.data(), padded, 0.0);
+  for (Index i = 0; i < size(); ++i)
+    cross_[at(i)] = g_[at(rows_[at(i)])] - options_.lambda1 * sign_[at(i)];
+  for (Index i = 0; i < size(); ++i) a_[at(i)] += dot(inverse_row(i), cross_.data(), padded);
+}
+
+Certificate LassoSolver::certificate(const double* b, double kappa) const {
+  double norms = 0, code_target = 0, code_residual = 0;
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    norms += options_.lambda1 * std::abs(a_[i]);
+    code_target += a_[i] * b[rows_[i]];
+    code_residual += a_[i] * g_[at(rows_[i])];
+  }
+  return certify(kappa, options_.lambda1, norms, code_target, code_residual, largest_);
+}
+
+/// The row outside W with the largest |g_j| > lambda1, or -1.
+Index LassoSolver::worst_violator() const {
+  double bound = options_.lambda1 * (1 + 1e-13);
+  if (largest_ <= bound) return -1;
+  Index worst = -1;
+  for (Index j = 0; j < K_.size(); ++j) {
+    if (std::abs(g_[at(j)]) <= bound || in_set_[at(j)]) continue;
+    bound = std::abs(g_[at(j)]);
+    worst = j;
+  }
+  return worst;
+}
+
+/// Lets a violator in. False when rounding does not allow it.
+bool LassoSolver::enter(Index row) {
+  const double sign = g_[at(row)] > 0 ? 1 : -1;
+  double value = 0;
+  double schur = schur_complement(row);
+  while (!(schur > dependent * K_(row, row))) {
+    // phi_row = sum_i image_i phi_i: raise the row, lower the others, until one of them is zero.
+    Index first = -1;
+    double way = std::numeric_limits<double>::infinity();
+    for (Index i = 0; i < size(); ++i) {
+      const double slope = -image_[at(i)] * sign;
+      if (slope * sign_[at(i)] >= 0) continue;
+      const double until = -a_[at(i)] / slope;
+      if (until < way) {
+        way = until;
+        first = i;
+      }
+    }
+    if (first < 0) return false;
+    for (Index i = 0; i < size(); ++i) a_[at(i)] -= way * image_[at(i)] * sign;
+    value += way * sign;
+    remove(first);
+    schur = schur_complement(row);
+  }
+  push(row, value, sign, schur);
+  return true;
+}
+
+void LassoSolver::finish(SparseCode& code) const {
+  std::vector<Index> order(rows_.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  std::sort(order.begin(), order.end(),
+            [&](Index i, Index j) { return rows_[at(i)] < rows_[at(j)]; });
+  code.active.resize(rows_.size());
+  code.A.resize(size(), 1);
+  for (size_t i = 0; i < order.size(); ++i) {
+    code.active[i] = rows_[at(order[i])];
+    code.A(static_cast<Index>(i), 0) = a_[at(order[i])];
+  }
+  code.steps = steps_;
+}
+
+void LassoSolver::solve(const double* b, double kappa, SparseCode& code) {
+  steps_ = 0;
+  if (updates_ > most_updates) rebuild();
+  Index last_entered = -1;
+  int refinements = 0;
+  while (true) {
+    walk(b);
+    residual(b);
+    Certificate c = certificate(b, kappa);
+    const auto good = [&] { return c.gap <= options_.tolerance * c.objective; };
+    const Index row = good() ? -1 : worst_violator();
+    bool more = row >= 0 && row != last_entered && steps_ < options_.max_steps;
+    if (more) {
+      last_entered = row;
+      if (enter(row)) continue;
+    }
+    // Nothing can enter, but rounding stands between this point and the tolerance.
+    if (!good() && std::isfinite(largest_) && refinements++ < 2) {
+      if (refinements == 1) rebuild();
+      refine();
+      last_entered = -1;
+      residual(b);
+      c = certificate(b, kappa);
+      if (!good() && steps_ < options_.max_steps) continue;
+    }
+    code.objective = c.objective;
+    code.converged = good();
+    code.gap = c.gap;
+    break;
+  }
+  if (!std::isfinite(code.gap) || !std::isfinite(largest_)) {
+    code.gap = std::numeric_limits<double>::infinity();
+    code.converged = false;
+  }
+  finish(code);
+}
+
+}  // namespace hyperatom

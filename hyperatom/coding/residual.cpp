@@ -1,0 +1,98 @@
+#include "hyperatom/coding/residual.hpp"
+
+#include <algorithm>
+
+#include "hyperatom/base/simd.hpp"
+
+namespace hyperatom {
+namespace {
+
+using simd::Pack;
+
+/// Adds the squares of `cols` columns of G to the two packs of rows starting at `row`.
+template <int cols>
+void add_squares(const AtomGram& K, const double* const* b, std::span<const Index> rows,
+                 const SmallMatrix& A, Index row, Index first, Pack& low, Pack& high) {
+  Pack g[cols][2];
+  for (int c = 0; c < cols; ++c) {
+    g[c][0] = simd::load(b[c]);
+    g[c][1] = simd::load(b[c] + simd::width);
+  }
+  for (size_t w = 0; w < rows.size(); ++w) {
+    const double* k = K.col(rows[w]) + row;
+    const Pack k0 = simd::load(k);
+    const Pack k1 = simd::load(k + simd::width);
+    const double* a = A.row(static_cast<Index>(w)) + first;
+    for (int c = 0; c < cols; ++c) {
+      const Pack ac = simd::broadcast(a[c]);
+      g[c][0] -= ac * k0;
+      g[c][1] -= ac * k1;
+    }
+  }
+  for (int c = 0; c < cols; ++c) {
+    low += g[c][0] * g[c][0];
+    high += g[c][1] * g[c][1];
+  }
+}
+
+}  // namespace
+
+void residual_row_squares(const AtomGram& K, const Columns& B, std::span<const Index> rows,
+                          const SmallMatrix& A, std::vector<double>& squares) {
+  static_assert(AtomGram::block == 2 * simd::width);
+  constexpr int group = 6;  // six columns of two packs each: twelve of the sixteen registers
+  const Index d = K.size();
+  squares.resize(static_cast<size_t>(d));
+  for (Index row = 0; row < d; row += AtomGram::block) {
+    const Index count = std::min(AtomGram::block, d - row);
+    Pack low = {};
+    Pack high = {};
+    double padded[group][AtomGram::block] = {};  // the last block of B is shorter than a pack
+    const double* b[group];
+    for (Index s = 0; s < B.cols(); s += group) {
+      const Index cols = std::min<Index>(group, B.cols() - s);
+      for (Index c = 0; c < cols; ++c) {
+        b[c] = B.col(s + c) + row;
+        if (count < AtomGram::block) {
+          std::copy_n(b[c], count, padded[c]);
+          b[c] = padded[c];
+        }
+      }
+      switch (cols) {
+        case 1:
+          add_squares<1>(K, b, rows, A, row, s, low, high);
+          break;
+        case 2:
+          add_squares<2>(K, b, rows, A, row, s, low, high);
+          break;
+        case 3:
+          add_squares<3>(K, b, rows, A, row, s, low, high);
+          break;
+        case 4:
+          add_squares<4>(K, b, rows, A, row, s, low, high);
+          break;
+        case 5:
+          add_squares<5>(K, b, rows, A, row, s, low, high);
+          break;
+        default:
+          add_squares<group>(K, b, rows, A, row, s, low, high);
+          break;
+      }
+    }
+    double block[AtomGram::block];
+    simd::store(block, low);
+    simd::store(block + simd::width, high);
+    std::copy_n(block, count, squares.data() + row);
+  }
+}
+
+Certificate certify(double kappa, double lambda1, double norms, double code_target,
+                    double code_residual, double largest) {
+  const double residual = std::max(0.0, kappa - code_target - code_residual);
+  const double c = largest > lambda1 ? lambda1 / largest : 1.0;
+  // Rounding may leave the gap of an exact solution below zero.
+  return {0.5 * residual + norms,
+          std::max(0.0, 0.5 * (1 - c) * (1 - c) * residual + (norms - c * code_residual))};
+}
+
+}  // namespace hyperatom

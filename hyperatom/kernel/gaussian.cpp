@@ -1,0 +1,55 @@
+// k(x, y) = exp(-||x - y||^2 / sigma), sigma as in the paper (not squared, no 2);
+// dk/dy = (2 / sigma) k(x, y) (x - y).
+#include <algorithm>
+
+#include "hyperatom/base/simd.hpp"
+#include "hyperatom/kernel/inner_products.hpp"
+#include "hyperatom/kernel/table.hpp"
+
+namespace hyperatom {
+namespace {
+
+class GaussianKernel final : public Kernel {
+ public:
+  explicit GaussianKernel(double sigma) : sigma_(sigma) {}
+
+  using Kernel::gram;
+
+  Spec spec() const override { return {"gaussian", {{"sigma", sigma_}}}; }
+
+  void gram(const MatrixView& X, const MatrixView& Y, Eigen::Ref<Matrix> K) const override {
+    inner_products(X, Y, K);
+    const Vector x = squared_norms(X);
+    const Vector y = squared_norms(Y);
+    const double scale = -1 / sigma_;
+    for (Index j = 0; j < K.cols(); ++j) {
+      double* column = &K(0, j);
+      // The square is computed, so rounding may leave it below zero.
+      for (Index i = 0; i < K.rows(); ++i)
+        column[i] = scale * std::max(0.0, (x[i] + y[j]) - 2 * column[i]);
+      simd::exp_of_nonpositive(column, K.rows());
+    }
+  }
+
+  Vector diagonal(const MatrixView& X) const override { return Vector::Ones(X.cols()); }
+
+  Matrix pullback(const MatrixView& D, const MatrixView& X, const MatrixView& C) const override {
+    const Matrix weights = (2 / sigma_) * C.cwiseProduct(gram(D, X));
+    Matrix result = X * weights.transpose();
+    result.noalias() -= D * weights.rowwise().sum().asDiagonal();
+    return result;
+  }
+
+ private:
+  double sigma_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Kernel> make_gaussian_kernel(SpecReader& parameters) {
+  const double sigma = parameters.require("sigma");
+  parameters.expect(sigma > 0, "sigma", "greater than 0");
+  return std::make_unique<GaussianKernel>(sigma);
+}
+
+}  // namespace hyperatom

@@ -1,0 +1,74 @@
+#include "hyperatom/kernel/inner_products.hpp"
+
+#include <algorithm>
+
+#include "hyperatom/base/simd.hpp"
+
+namespace hyperatom {
+namespace {
+
+using simd::Pack;
+
+/// `rows` x `cols` entries at a time: twelve running sums fill the registers of AVX2.
+template <int rows, int cols>
+void tile(const double* x, Index x_stride, const double* y, Index y_stride, Index bands, double* k,
+          Index k_stride) {
+  Pack sums[rows][cols] = {};
+  Index b = 0;
+  for (; b + simd::width <= bands; b += simd::width) {
+    Pack xs[rows];
+    for (int i = 0; i < rows; ++i) xs[i] = simd::load(x + i * x_stride + b);
+    for (int j = 0; j < cols; ++j) {
+      const Pack yj = simd::load(y + j * y_stride + b);
+      for (int i = 0; i < rows; ++i) sums[i][j] += xs[i] * yj;
+    }
+  }
+  if (b < bands) {
+    Pack xs[rows];
+    for (int i = 0; i < rows; ++i) xs[i] = simd::load_part(x + i * x_stride + b, bands - b);
+    for (int j = 0; j < cols; ++j) {
+      const Pack yj = simd::load_part(y + j * y_stride + b, bands - b);
+      for (int i = 0; i < rows; ++i) sums[i][j] += xs[i] * yj;
+    }
+  }
+  for (int j = 0; j < cols; ++j)
+    for (int i = 0; i < rows; ++i) k[j * k_stride + i] = simd::sum(sums[i][j]);
+}
+
+template <int cols>
+void panel(const MatrixView& X, const double* y, Index y_stride, double* k, Index k_stride) {
+  const Index m = X.cols();
+  const Index stride = X.outerStride();
+  Index i = 0;
+  for (; i + 4 <= m; i += 4)
+    tile<4, cols>(X.data() + i * stride, stride, y, y_stride, X.rows(), k + i, k_stride);
+  for (; i < m; ++i)
+    tile<1, cols>(X.data() + i * stride, stride, y, y_stride, X.rows(), k + i, k_stride);
+}
+
+}  // namespace
+
+void inner_products(const MatrixView& X, const MatrixView& Y, Eigen::Ref<Matrix> K) {
+  eigen_assert(X.rows() == Y.rows() && K.rows() == X.cols() && K.cols() == Y.cols());
+  // Atoms are taken in groups that stay in the first-level cache while all pixels pass by.
+  constexpr Index group = 64;
+  for (Index i = 0; i < X.cols(); i += group) {
+    const Index rows = std::min(group, X.cols() - i);
+    const MatrixView part = X.middleCols(i, rows);
+    Index j = 0;
+    for (; j + 3 <= Y.cols(); j += 3)
+      panel<3>(part, Y.data() + j * Y.outerStride(), Y.outerStride(), &K(i, j), K.outerStride());
+    for (; j < Y.cols(); ++j)
+      panel<1>(part, Y.data() + j * Y.outerStride(), Y.outerStride(), &K(i, j), K.outerStride());
+  }
+}
+
+Vector squared_norms(const MatrixView& X) {
+  Vector norms(X.cols());
+  for (Index i = 0; i < X.cols(); ++i)
+    tile<1, 1>(X.data() + i * X.outerStride(), 0, X.data() + i * X.outerStride(), 0, X.rows(),
+               &norms[i], 0);
+  return norms;
+}
+
+}  // namespace hyperatom

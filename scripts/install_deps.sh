@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Installs the Debian/Ubuntu packages that hyperatom needs and that are missing; silent if none is.
+# Usage: scripts/install_deps.sh [--dev]   --dev adds what tests, benchmarks and checks need.
+set -euo pipefail
+
+packages=(
+  build-essential cmake ninja-build pkg-config  # compiler and build system
+  libeigen3-dev                                 # linear algebra
+  libtbb-dev                                    # threads
+  libfmt-dev                                    # text formatting
+  nlohmann-json3-dev                            # JSON
+  librandom123-dev                              # counter-based random streams
+)
+dev_packages=(
+  ccache                       # faster rebuilds
+  libgtest-dev libgmock-dev    # unit tests
+  librapidcheck-dev            # property tests
+  libbenchmark-dev             # benchmarks
+  clang-format clang-tidy      # code style
+  python3 python3-venv git     # check scripts, golden files
+)
+
+fail() {
+  echo "install_deps: $*" >&2
+  exit 1
+}
+
+case "${1-}" in
+  "") ;;
+  --dev) packages+=("${dev_packages[@]}") ;;
+  *) fail "unknown argument '$1' (expected --dev or nothing)" ;;
+esac
+
+command -v apt-get >/dev/null ||
+  fail "apt-get not found: this is not Debian or Ubuntu; install by hand: ${packages[*]}"
+
+missing=()
+installed="$(dpkg-query -W -f=' ${db:Status-Status}:${Package} ' "${packages[@]}" \
+  2>/dev/null || true)"
+for package in "${packages[@]}"; do
+  [[ $installed == *" installed:$package "* ]] || missing+=("$package")
+done
+((${#missing[@]})) || exit 0
+
+as_root=()
+if [[ $EUID -ne 0 ]]; then
+  command -v sudo >/dev/null || fail "needs root or sudo for: apt-get install ${missing[*]}"
+  as_root=(sudo)
+fi
+apt_get() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get -q -y -o DPkg::Lock::Timeout=300 "$@" </dev/null
+}
+
+echo "install_deps: installing ${missing[*]}"
+apt_get update || fail "apt-get update failed (see above)"
+apt_get install --no-install-recommends "${missing[@]}" ||
+  fail "apt-get could not install: ${missing[*]} (see above)"

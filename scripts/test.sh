@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Runs the checks and tests, says what ran, and ends with the line "N passed, N failed, N skipped".
+# Usage: scripts/test.sh [STAGE...]   check: the repository's own checks, each counted as one test;
+#        any other stage is the CMake preset (dev, asan, tsan) to build and run ctest on.
+#        Default: check dev asan. JOBS sets the parallelism (default: nproc).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+exec </dev/null
+
+checks=(
+  "scripts/check_format.sh"
+  "scripts/check_includes.py --self-test"
+  "scripts/check_includes.py"
+  "scripts/check_docs.py --self-test"
+  "scripts/check_docs.py"
+  "scripts/summarize_tests.py --self-test"
+)
+jobs="${JOBS:-$(nproc)}"
+results="$(mktemp -d)"  # read by summarize_tests.py, which explains the files
+trap 'rm -rf "$results"' EXIT
+
+record() { printf '%s\t%s\t%s\t%s\n' "$@" >>"$results/steps.tsv"; }  # stage, name, status, reason
+
+run_checks() {
+  local check command code
+  for check in "${checks[@]}"; do
+    read -r -a command <<<"$check"
+    code=0
+    "${command[@]}" >"$results/output" 2>&1 || code=$?
+    cat "$results/output"
+    case $code in
+      0) record check "$check" passed "" ;;
+      77) record check "$check" skipped "$(tail -n 1 "$results/output")" ;;
+      *) record check "$check" failed "exit code $code" ;;
+    esac
+  done
+}
+
+# Returns non-zero only if there was nothing to test: failed tests are read from the JUnit file.
+run_preset() {
+  local preset=$1 code=0
+  cmake --preset "$preset" && cmake --build --preset "$preset" --parallel "$jobs" || code=$?
+  if ((code)); then
+    record "$preset" "build of preset $preset" failed "exit code $code"
+    return 1
+  fi
+  ctest --preset "$preset" --parallel "$jobs" --output-on-failure \
+    --test-output-size-passed 65536 --output-junit "$results/$preset.xml" || code=$?
+  echo "$code" >"$results/$preset.code"
+}
+
+(($#)) || set -- check dev asan
+for stage in "$@"; do
+  echo "== $stage =="
+  if [[ $stage == check ]]; then
+    run_checks
+  elif ! run_preset "$stage"; then
+    echo "test.sh: preset $stage did not build; later stages were not run" >&2
+    break
+  fi
+done
+scripts/summarize_tests.py "$results"
