@@ -23,7 +23,7 @@ class GaussianKernel final : public Kernel {
     const Vector y = squared_norms(Y);
     const double scale = -1 / sigma_;
     for (Index j = 0; j < K.cols(); ++j) {
-      double* column = &K(0, j);
+      double* column = K.data() + j * K.outerStride();
       // The square is computed, so rounding may leave it below zero.
       for (Index i = 0; i < K.rows(); ++i)
         column[i] = scale * std::max(0.0, (x[i] + y[j]) - 2 * column[i]);

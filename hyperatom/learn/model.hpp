@@ -1,0 +1,45 @@
+// What training leaves behind and all that classification needs: a plain value.
+//
+// A pixel is normalized, its window coded over the dictionary (coding/coder.hpp), and the code a of
+// the window's centre gives the class scores  weights * a + bias.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hyperatom/base/spec.hpp"
+#include "hyperatom/base/types.hpp"
+#include "hyperatom/coding/coder.hpp"
+#include "hyperatom/scene/normalizer.hpp"
+
+namespace hyperatom {
+
+struct Model {
+  std::string method = "sdl-l12-k";  ///< which of the paper's methods made it
+  Spec kernel;
+  Spec loss;
+  CoderOptions coding;
+  Index window = 1;                 ///< S: pixels in a neighbourhood, the centre included
+  Matrix dictionary;                ///< D, bands x d
+  Matrix weights;                   ///< W, classes x d
+  Vector bias;                      ///< classes
+  std::vector<Index> atom_classes;  ///< the class, from 0, that each atom was drawn from
+  Normalizer normalizer;
+  Vector wavelengths;  ///< micrometres, one per band; empty when unknown
+  std::vector<std::string> class_names;
+  std::vector<std::array<std::uint8_t, 3>> class_colours;
+  std::map<std::string, std::string> provenance;  ///< how it was made: seed, data, command, ...
+
+  Index bands() const { return dictionary.rows(); }
+  Index atoms() const { return dictionary.cols(); }
+  Index classes() const { return weights.rows(); }
+};
+
+/// Throws DataError with the field, what it is and what was expected, unless the shapes agree, all
+/// is finite and the specs make sense.
+void validate(const Model& model);
+
+}  // namespace hyperatom
