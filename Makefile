@@ -29,8 +29,9 @@ tsan: ## the tests under the thread sanitizer
 
 bench: ## build and run the micro-benchmarks
 	@scripts/install_deps.sh --dev
-	@$(BUILD_RELEASE) --target hyperatom_bench
+	@$(BUILD_RELEASE) --target hyperatom_bench hyperatom_ratios
 	@build/release/bin/hyperatom_bench
+	@build/release/bin/hyperatom_ratios
 
 format: ## format all C++ in place
 	@scripts/check_format.sh --fix

@@ -3,6 +3,9 @@ add_library(hyperatom_flags INTERFACE)
 target_compile_options(hyperatom_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
 # Packs of four doubles are passed between inlined functions only; how they would cross a call does not matter.
 target_compile_options(hyperatom_flags INTERFACE -Wno-psabi)
+# a * b + c is fused where the code says so (base/simd.hpp), not where the compiler likes: the bits of a result must not depend on
+# which instance of a template computed it.
+target_compile_options(hyperatom_flags INTERFACE -ffp-contract=off)
 if(HYPERATOM_WERROR)
   target_compile_options(hyperatom_flags INTERFACE -Werror)
 endif()

@@ -24,6 +24,14 @@ namespace fs = std::filesystem;
 
 std::string reason_of(int error) { return std::generic_category().message(error); }
 
+/// Calls again what a signal has interrupted.
+template <class Call>
+auto retried(const Call& call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
 /// Renaming over a device would replace the device, and a folder can't be replaced at all.
 void expect_replaceable(const fs::path& path) {
   std::error_code ignored;  // a path that can't be looked at can't be created either
@@ -35,12 +43,11 @@ void expect_replaceable(const fs::path& path) {
 
 /// 0, or the reason for which the names in the folder may not survive a power failure.
 int sync_folder(const fs::path& folder) {
-  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int descriptor =
+      retried([&] { return open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   // A folder may allow new files without allowing to be read; then there is nothing to sync with.
   if (descriptor < 0) return errno == EACCES ? 0 : errno;
-  int error = 0;
-  do error = fsync(descriptor) == 0 ? 0 : errno;
-  while (error == EINTR);
+  const int error = retried([&] { return fsync(descriptor); }) < 0 ? errno : 0;
   close(descriptor);
   // Some network file systems know no sync of folders.
   return error == EINVAL || error == ENOTSUP ? 0 : error;
@@ -65,21 +72,19 @@ AtomicFile::~AtomicFile() { discard(); }
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-    if (written >= 0)
-      bytes = bytes.subspan(static_cast<size_t>(written));
-    else if (errno != EINTR)
-      fail(errno);
+    const ssize_t written =
+        retried([&] { return ::write(descriptor_, bytes.data(), bytes.size()); });
+    if (written < 0) fail(errno);
+    bytes = bytes.subspan(static_cast<size_t>(written));
   }
 }
 
 void AtomicFile::commit() {
-  while (fsync(descriptor_) != 0)
-    if (errno != EINTR) fail(errno);
-  // Network file systems may report a failed write only here. After an error the descriptor is
-  // closed all the same.
-  if (close(std::exchange(descriptor_, -1)) != 0) fail(errno);
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail(errno);
+  if (retried([&] { return fsync(descriptor_); }) < 0) fail(errno);
+  // Network file systems may report a failed write only here. After an error, also EINTR, the
+  // descriptor is closed all the same.
+  if (close(std::exchange(descriptor_, -1)) < 0 && errno != EINTR) fail(errno);
+  if (std::rename(temporary_.c_str(), path_.c_str()) < 0) fail(errno);
   temporary_.clear();
   if (const int error = sync_folder(folder_))
     throw IoError(fmt::format("{}: is written, but may not survive a power failure: {}",

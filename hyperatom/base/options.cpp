@@ -1,10 +1,10 @@
 #include "hyperatom/base/options.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <type_traits>
 
 #include "hyperatom/base/error.hpp"
@@ -79,8 +79,10 @@ std::string Field::expected() const {
   if (!choices.empty()) return "one of " + join(choices);
   std::string text;
   if (std::isfinite(lowest))
-    text = above_lowest ? fmt::format("greater than {}", lowest) : fmt::format("at least {}", lowest);
-  if (std::isfinite(highest)) text += fmt::format("{}at most {}", text.empty() ? "" : " and ", highest);
+    text =
+        above_lowest ? fmt::format("greater than {}", lowest) : fmt::format("at least {}", lowest);
+  if (std::isfinite(highest))
+    text += fmt::format("{}at most {}", text.empty() ? "" : " and ", highest);
   return text.empty() ? "a number" : text;
 }
 

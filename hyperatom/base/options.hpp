@@ -1,7 +1,7 @@
 // One description of an options aggregate drives validation, JSON, the command line and the docs.
 //
-// An aggregate describes itself by a member `Fields fields()`: a list of its fields, each with its name, its range
-// and a pointer to its value.
+// An aggregate describes itself by a member `Fields fields()`: a list of its fields, each with its
+// name, its range and a pointer to its value.
 #pragma once
 
 #include <cstdint>
@@ -35,13 +35,15 @@ struct Field {
 
 using Fields = std::vector<Field>;
 
-/// Throws OptionError "<name> must be <expected>, not <value>" for the first field out of its range.
+/// Throws OptionError "<name> must be <expected>, not <value>" for the first field out of its
+/// range.
 void validate(const Fields& fields);
 
 /// The text of one JSON object. Numbers read back to the same bits.
 std::string to_json(const Fields& fields);
 
-/// The reverse: absent keys keep their value, unknown ones are an OptionError. The result is validated.
+/// The reverse: absent keys keep their value, unknown ones are an OptionError. The result is
+/// validated.
 void from_json(const std::string& text, const Fields& fields);
 
 }  // namespace hyperatom

@@ -191,8 +191,6 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
 
   [[noreturn]] void unexpected(std::string_view found) const {
     switch (at_) {
-      case At::start:
-        fail(name_, "the header is {}, expected an object", found);
       case At::top:
         fail(name_, "the header has {} for {}, expected an object", found, in_quotes(key_));
       case At::metadata:
@@ -302,7 +300,7 @@ void verify_digest(std::span<const std::byte> bytes, std::string_view header,
   hash.update(bytes.subspan(begin + digest.size()));
   if (hash.hex_digest() != digest)
     fail(name, "is damaged: its content has the SHA-256 {}, expected {}", hash.hex_digest(),
-         digest);
+         in_quotes(digest));
 }
 
 // ---- Values to and from tensors -----------------------------------------------------------------
@@ -469,7 +467,7 @@ void write_tensor_file(const std::filesystem::path& path, const TensorFile& file
 }
 
 std::string in_quotes(std::string_view text) {
-  constexpr size_t longest = 60;
+  constexpr size_t longest = 64;  // a digest still fits
   const auto replace = nlohmann::json::error_handler_t::replace;
   std::string result = nlohmann::json(text.substr(0, longest)).dump(-1, ' ', true, replace);
   if (text.size() > longest) result += "...";

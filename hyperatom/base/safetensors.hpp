@@ -11,7 +11,7 @@
 // The writer is deterministic, and adds the metadata "sha256": the SHA-256 of the whole file with
 // the digits of the digest itself replaced by zeros. The reader trusts nothing: it refuses
 // duplicate names, unknown types, holes, overlaps and any byte that the digest does not
-// vouch for. Its memory is bounded by a small multiple of the file's size.
+// vouch for. It allocates in proportion to the bytes that are there, not to what they claim.
 #pragma once
 
 #include <cstddef>

@@ -5,6 +5,10 @@
 // change with its place in a block. Bit-identical maps for every tile size rest on this.
 #pragma once
 
+#ifdef __FMA__
+#include <immintrin.h>
+#endif
+
 #include <cstdint>
 #include <cstring>
 
@@ -38,6 +42,26 @@ inline void store_part(double* p, Pack v, Index n) {
 
 inline Pack broadcast(double x) { return Pack{x, x, x, x}; }
 
+/// a b + c. Whether it is rounded once or twice depends on the build, but never on the place: left
+/// to itself, the compiler fuses in one instance of a template and not in another, so everything is
+/// compiled with -ffp-contract=off.
+inline Pack multiply_add(Pack a, Pack b, Pack c) {
+#ifdef __FMA__
+  return (Pack)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#else
+  return a * b + c;
+#endif
+}
+
+/// c - a b, likewise.
+inline Pack subtract_product(Pack c, Pack a, Pack b) {
+#ifdef __FMA__
+  return (Pack)_mm256_fnmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#else
+  return c - a * b;
+#endif
+}
+
 inline double sum(Pack v) { return (v[0] + v[2]) + (v[1] + v[3]); }
 
 inline constexpr Index round_up(Index n) { return (n + width - 1) / width * width; }
@@ -53,9 +77,10 @@ inline Pack exp_of_nonpositive(Pack x) {
   const IntPack underflow = x < limit;
   x = underflow ? limit : x;
 
-  const Pack shifted = x * log2_e + shift;
+  const Pack shifted = multiply_add(x, broadcast(log2_e), broadcast(shift));
   const Pack n = shifted - shift;
-  const Pack r = (x - n * ln2_high) - n * ln2_low;  // |r| <= ln(2)/2
+  const Pack high = subtract_product(x, n, broadcast(ln2_high));
+  const Pack r = subtract_product(high, n, broadcast(ln2_low));  // |r| <= ln(2)/2
 
   Pack p = broadcast(1.0 / 6227020800);  // Taylor series to r^13: remainder below 1e-17
   constexpr double inverse_factorials[] = {1.0 / 479001600,
@@ -71,7 +96,7 @@ inline Pack exp_of_nonpositive(Pack x) {
                                            0.5,
                                            1.0,
                                            1.0};
-  for (const double c : inverse_factorials) p = p * r + c;
+  for (const double c : inverse_factorials) p = multiply_add(p, r, broadcast(c));
 
   IntPack exponent;
   std::memcpy(&exponent, &shifted, sizeof exponent);
@@ -81,6 +106,7 @@ inline Pack exp_of_nonpositive(Pack x) {
   bits += exponent;
   Pack result;
   std::memcpy(&result, &bits, sizeof result);
+  result = x == x ? result : x;
   return underflow ? Pack{0, 0, 0, 0} : result;
 }
 

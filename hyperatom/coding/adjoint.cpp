@@ -19,6 +19,9 @@
 namespace hyperatom {
 namespace {
 
+/// A pivot that has shrunk to this, relative to its diagonal entry, is rounding.
+constexpr double dependent = 1e-13;
+
 void copy(const RowMatrix& from, SmallMatrix& to) {
   to.reshape(from.rows(), from.cols());
   for (Index i = 0; i < from.rows(); ++i) std::copy_n(&from(i, 0), from.cols(), to.row(i));
@@ -35,7 +38,7 @@ class AdjointSystem {
         gram_(i, j) = K(code.active[static_cast<size_t>(i)], code.active[static_cast<size_t>(j)]);
     if (plain_) {
       T_ = gram_;
-      pivots_ = factor_psd(T_);
+      pivots_ = factor_psd(T_, dependent);
       return;
     }
     scale_.resize(rows_);
@@ -48,8 +51,11 @@ class AdjointSystem {
       for (Index s = 0; s < U_.stride(); ++s) U_(i, s) /= norm;
     }
     P_.reshape(rows_, rows_);
+    double trace =
+        1;  // bounds the condition of P, and so what rounding leaves of a vanishing pivot of T
     for (Index i = 0; i < rows_; ++i) {
       for (Index j = 0; j < rows_; ++j) P_(i, j) = scale_[i] * scale_[j] * gram_(i, j);
+      trace += P_(i, i);
       P_(i, i) += 1;
     }
     if (!invert_spd(P_))
@@ -57,7 +63,7 @@ class AdjointSystem {
     multiply_by_transpose(U_, scratch_, T_);
     for (Index i = 0; i < rows_; ++i)
       for (Index j = 0; j < rows_; ++j) T_(i, j) *= (i == j) - P_(i, j);
-    pivots_ = factor_psd(T_);
+    pivots_ = factor_psd(T_, std::max(dependent, 1e-15 * trace));
   }
 
   const Pivots& pivots() const { return pivots_; }

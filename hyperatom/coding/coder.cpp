@@ -5,7 +5,7 @@
 
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <utility>
 
 #include "hyperatom/base/error.hpp"
 #include "hyperatom/coding/joint_solver.hpp"
@@ -67,9 +67,12 @@ void solve_without_sparsity(const AtomGram& K, const Columns& B, double kappa, d
     A += correction;
     residual = target - gram * A;
   }
-  code.active.resize(static_cast<size_t>(d));
-  std::iota(code.active.begin(), code.active.end(), Index{0});
-  code.A = A;
+  code.active.clear();
+  for (Index j = 0; j < d; ++j)
+    if (A.row(j).squaredNorm() > 0) code.active.push_back(j);
+  code.A.resize(static_cast<Index>(code.active.size()), B.cols());
+  for (size_t i = 0; i < code.active.size(); ++i)
+    code.A.row(static_cast<Index>(i)) = A.row(code.active[i]);
   code.objective =
       std::max(0.0, 0.5 * (kappa - target.cwiseProduct(A).sum() - residual.cwiseProduct(A).sum()));
   code.gap = regular ? std::max(0.0, 0.5 * residual.cwiseProduct(factor.solve(residual)).sum())
@@ -111,8 +114,24 @@ WindowCoder::~WindowCoder() = default;
 WindowCoder::WindowCoder(WindowCoder&&) noexcept = default;
 
 void WindowCoder::start(const WarmStart& start) {
-  lasso_->start(start);
-  joint_->start(start);
+  if (start.rows.size() != start.values.size())
+    throw OptionError(fmt::format("a warm start has {} rows and {} values", start.rows.size(),
+                                  start.values.size()));
+  // Each row once, and only values that mean something.
+  WarmStart usable;
+  std::vector<char> seen(static_cast<size_t>(coder_->atoms()), 0);
+  for (size_t i = 0; i < start.rows.size(); ++i) {
+    const Index row = start.rows[i];
+    if (row < 0 || row >= coder_->atoms())
+      throw OptionError(fmt::format("a warm start names atom {} of {}", row, coder_->atoms()));
+    if (std::exchange(seen[static_cast<size_t>(row)], 1) || start.values[i] == 0 ||
+        !std::isfinite(start.values[i]))
+      continue;
+    usable.rows.push_back(row);
+    usable.values.push_back(start.values[i]);
+  }
+  lasso_->start(usable);
+  joint_->start(usable);
 }
 
 const SparseCode& WindowCoder::encode(const Columns& B, double kappa) {
@@ -126,10 +145,20 @@ const SparseCode& WindowCoder::encode(const Columns& B, double kappa) {
   else if (options.lambda1 == 0)
     solve_without_sparsity(coder_->gram(), B, kappa, options.tolerance, code_);
   else if (B.cols() == 1)
-    lasso_->solve(B.col(0), kappa, code_);
+    encode_one(B, kappa);
   else
     joint_->solve(B, kappa, code_);
   return code_;
+}
+
+/// S = 1. Nearly equal atoms can defeat the signs; the norms then go on from there.
+void WindowCoder::encode_one(const Columns& B, double kappa) {
+  lasso_->solve(B.col(0), kappa, code_);
+  if (code_.converged) return;
+  SparseCode second;
+  joint_->start(warm_start(code_));
+  joint_->solve(B, kappa, second);
+  if (second.gap < code_.gap) code_ = std::move(second);
 }
 
 }  // namespace hyperatom

@@ -100,6 +100,8 @@ class WindowCoder {
   const SparseCode& encode(const Columns& B, double kappa);
 
  private:
+  void encode_one(const Columns& B, double kappa);
+
   const Coder* coder_;
   std::unique_ptr<LassoSolver> lasso_;
   std::unique_ptr<JointSolver> joint_;

@@ -17,6 +17,9 @@ constexpr Index small_window = 12;
 /// inside.
 constexpr double dependent = 1e-14;
 
+/// Curvature of the model below this, relative to a row's own, is rounding.
+constexpr double flat = 1e-12;
+
 /// The first solve on a new working set: precise enough to tell which rows are missing.
 constexpr double first_tolerance = 1e-3;
 
@@ -48,7 +51,7 @@ void JointSolver::RowSpace::add(const double* row, double* coordinates) {
     for (Index k = 0; k < basis.rows(); ++k) {
       const double c = dot(basis.row(k), rest.data(), stride);
       coordinates[k] += c;
-      for (Index s = 0; s < stride; ++s) rest[at(s)] -= c * basis(k, s);
+      subtract(rest.data(), c, basis.row(k), stride);
     }
   const double remainder = std::sqrt(dot(rest.data(), rest.data(), stride));
   if (basis.rows() == columns || remainder <= dependent * length) return;
@@ -62,15 +65,9 @@ JointSolver::JointSolver(const AtomGram& K, const CoderOptions& options)
     : K_(K), options_(options), in_set_(at(K.size()), 0) {}
 
 void JointSolver::start(const WarmStart& start) {
-  rows_.clear();
+  rows_ = start.rows;
   eta_.clear();
-  for (size_t i = 0; i < start.rows.size(); ++i) {
-    const double norm = std::abs(start.values[i]);
-    if (norm > 0 && std::isfinite(norm)) {
-      rows_.push_back(start.rows[i]);
-      eta_.push_back(norm);
-    }
-  }
+  for (const double value : start.values) eta_.push_back(std::abs(value));
 }
 
 void JointSolver::begin(const Columns& B, double kappa) {
@@ -121,10 +118,13 @@ bool JointSolver::evaluate() {
   scaled_targets_.reshape(m, space_.size());
   for (Index i = 0; i < m; ++i) {
     const double scale = root_[at(i)] / lambda1;
-    for (Index j = 0; j < m; ++j) P_(i, j) = scale * root_[at(j)] * gram_(i, j);
-    P_(i, i) += 1;
-    for (Index s = 0; s < scaled_targets_.stride(); ++s)
-      scaled_targets_(i, s) = root_[at(i)] * targets_(i, s);
+    double* p = P_.row(i);
+    const double* k = gram_.row(i);
+    for (Index j = 0; j < m; ++j) p[j] = scale * root_[at(j)] * k[j];
+    p[i] += 1;
+    double* scaled = scaled_targets_.row(i);
+    const double* target = targets_.row(i);
+    for (Index s = 0; s < scaled_targets_.stride(); ++s) scaled[s] = root_[at(i)] * target[s];
   }
   if (!invert_spd(P_)) return false;
   multiply(P_, scaled_targets_, Y_);
@@ -160,8 +160,9 @@ double JointSolver::working_gap() const {
   return c.objective > 0 ? c.gap / c.objective : 0;
 }
 
-/// z_: the minimiser of Newton's quadratic model, T z = w, under the bounds z >= -1.
-void JointSolver::solve_bounded_model(Model model) {
+/// z_: the minimiser of Newton's quadratic model, T z = w, under the bounds z >= -1; `damping`
+/// times the diagonal is added to T.
+void JointSolver::solve_bounded_model(Model model, double damping) {
   const Index m = static_cast<Index>(rows_.size());
   const double lambda1 = options_.lambda1;
   z_.resize(at(m));
@@ -175,6 +176,11 @@ void JointSolver::solve_bounded_model(Model model) {
   // back is freed. Any order of doing so gives a usable step, so the number of rounds may be
   // limited.
   fixed_.assign(at(m), 0);
+  for (Index i = 0; i < m; ++i) {
+    fixed_[at(i)] =
+        YY_(i, i) == 0;  // no pixel has a part along it (a zero atom): it can only leave
+    z_[at(i)] = -1;
+  }
   for (Index round = 0; round < m + 10; ++round) {
     free_.clear();
     for (Index i = 0; i < m; ++i)
@@ -185,12 +191,22 @@ void JointSolver::solve_bounded_model(Model model) {
     for (Index a = 0; a < n; ++a) {
       const Index i = free_[at(a)];
       free_z_[at(a)] = w_[at(i)];
+      if (n == m) {
+        const double *p = P_.row(i), *y = YY_.row(i);
+        double* row = T_.row(i);
+        for (Index j = 0; j < m; ++j) row[j] = -p[j] * y[j];
+        row[i] += y[i];
+        continue;
+      }
       for (Index b = 0; b < n; ++b) T_(a, b) = T(i, free_[at(b)]);
-      if (n == m) continue;
       for (Index j = 0; j < m; ++j)
         if (fixed_[at(j)]) free_z_[at(a)] += T(i, j);
     }
-    factor_psd(T_);
+    for (Index a = 0; a < n && damping > 0; ++a) T_(a, a) *= 1 + damping;
+    // Where atoms depend on each other T is singular, and f may fall along a direction in which the
+    // model is flat: a small floor for the pivots turns that into a long step, which ends at a
+    // bound.
+    factor_psd(T_, flat, flat);
     solve_factored(T_, free_z_.data());
     bool crossed = false;
     for (Index a = 0; a < n; ++a) {
@@ -220,11 +236,10 @@ void JointSolver::solve_bounded_model(Model model) {
 }
 
 /// Moves to the point that Newton's model proposes.
-void JointSolver::propose(Model model) {
-  solve_bounded_model(model);
+void JointSolver::propose(Model model, double damping) {
+  solve_bounded_model(model, damping);
   base_rows_ = rows_;
   base_eta_ = eta_;
-  base_targets_ = targets_;
   base_value_ = value_;
   step_.resize(eta_.size());
   for (size_t i = 0; i < eta_.size(); ++i) step_[i] = eta_[i] * z_[i];
@@ -243,8 +258,12 @@ void JointSolver::retreat(double part) {
     in_set_[at(base_rows_[i])] = stays;
     if (stays) keep_.push_back(static_cast<Index>(i));
   }
-  if (rows_.size() != base_rows_.size() || keep_.size() != base_rows_.size()) {
+  if (rows_.size() != base_rows_.size()) {  // rows left at an earlier attempt
     targets_ = base_targets_;
+    gram_stale_ = true;
+  }
+  if (keep_.size() != base_rows_.size()) {
+    base_targets_ = targets_;
     targets_.select_rows(keep_);
     gram_stale_ = true;
   }
@@ -272,13 +291,24 @@ bool JointSolver::descend(int attempts) {
   return false;
 }
 
-/// One step of Newton's method, in its secular form or, where that does not descend, in the plain
-/// form, which always does, up to rounding.
+/// One step of Newton's method: in its secular form, or, where that does not descend, in the plain
+/// form with more and more damping, as Levenberg and Marquardt did. With enough of it the step
+/// always descends, up to rounding. Where it was needed it will be needed again, so the next step
+/// starts with a little less.
 bool JointSolver::newton_step() {
-  propose(Model::secular);
-  if (descend(2)) return true;
-  propose(Model::newton);
-  return descend(25);
+  constexpr double least = 1e-8, more = 100;
+  if (damping_ == 0) {
+    propose(Model::secular, 0);
+    if (descend(2)) return true;
+    damping_ = least;
+  }
+  for (; damping_ < 1e4; damping_ *= more) {
+    propose(Model::newton, damping_);
+    if (!descend(1)) continue;
+    damping_ = damping_ > least ? damping_ / more : 0;
+    return true;
+  }
+  return false;
 }
 
 /// Newton steps until the problem restricted to the working set is solved to `tolerance`.
@@ -324,11 +354,7 @@ void JointSolver::check(SparseCode& code) {
     for (Index s = 0; s < columns; ++s) g[s] = (*B_)(rows_[at(i)], s);
     const double* a = A_.row(i);
     code_target += dot(a, g, A_.stride());
-    for (Index j = 0; j < m; ++j) {
-      const double k = gram_(i, j);
-      const double* other = A_.row(j);
-      for (Index s = 0; s < A_.stride(); ++s) g[s] -= k * other[s];
-    }
+    for (Index j = 0; j < m; ++j) subtract(g, gram_(i, j), A_.row(j), A_.stride());
     code_residual += dot(a, g, A_.stride());
   }
   residual_row_squares(K_, *B_, rows_, A_, squares_);
@@ -371,7 +397,6 @@ bool JointSolver::grow() {
     step_.push_back(eta_.back());
   }
   base_rows_ = rows_;
-  base_targets_ = targets_;
   return true;
 }
 
@@ -392,6 +417,7 @@ void JointSolver::finish(SparseCode& code) {
 void JointSolver::solve(const Columns& B, double kappa, SparseCode& code) {
   steps_ = 0;
   stuck_ = false;
+  damping_ = 0;
   begin(B, kappa);
   if (!evaluate()) {  // what was carried over is of no use here
     start({});

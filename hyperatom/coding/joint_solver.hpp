@@ -37,6 +37,7 @@ class JointSolver {
  public:
   JointSolver(const AtomGram& K, const CoderOptions& options);
 
+  /// Rows of the dictionary, each once, with finite values that are not zero.
   void start(const WarmStart& start);
   void solve(const Columns& B, double kappa, SparseCode& code);
 
@@ -60,8 +61,8 @@ class JointSolver {
   bool evaluate();
   double working_gap() const;
   enum class Model { secular, newton };
-  void solve_bounded_model(Model model);
-  void propose(Model model);
+  void solve_bounded_model(Model model, double damping);
+  void propose(Model model, double damping);
   void retreat(double part);
   bool descend(int attempts);
   bool newton_step();
@@ -95,9 +96,10 @@ class JointSolver {
   // and the step:
   std::vector<Index> base_rows_;
   std::vector<double> base_eta_, step_;
-  SmallMatrix base_targets_;
+  SmallMatrix base_targets_;  // kept only while rows of it are left out
   double base_value_ = 0;
 
+  double damping_ = 0;
   int steps_ = 0;
   bool stuck_ = false;  // no step lowers f any more: rounding has the last word
 

@@ -31,7 +31,8 @@ void residual_block(const AtomGram& K, const double* b, const std::vector<Index>
   for (size_t i = 0; i < rows.size(); ++i) {
     const double* k = K.col(rows[i]) + row;
     const Pack coefficient = simd::broadcast(a[i]);
-    for (int p = 0; p < packs; ++p) sums[p] -= coefficient * simd::load(k + p * simd::width);
+    for (int p = 0; p < packs; ++p)
+      sums[p] = simd::subtract_product(sums[p], coefficient, simd::load(k + p * simd::width));
   }
   for (int p = 0; p < packs; ++p) {
     const Pack size = sums[p] < 0 ? -sums[p] : sums[p];
@@ -49,15 +50,10 @@ LassoSolver::LassoSolver(const AtomGram& K, const CoderOptions& options)
 
 void LassoSolver::start(const WarmStart& start) {
   for (const Index row : rows_) in_set_[at(row)] = 0;
-  rows_.clear();
-  a_.clear();
+  rows_ = start.rows;
+  a_ = start.values;
   sign_.clear();
-  for (size_t i = 0; i < start.rows.size(); ++i) {
-    if (start.values[i] == 0 || !std::isfinite(start.values[i])) continue;
-    rows_.push_back(start.rows[i]);
-    a_.push_back(start.values[i]);
-    sign_.push_back(start.values[i] > 0 ? 1 : -1);
-  }
+  for (const double value : a_) sign_.push_back(value > 0 ? 1 : -1);
   rebuild();
 }
 

@@ -22,6 +22,7 @@ class LassoSolver {
  public:
   LassoSolver(const AtomGram& K, const CoderOptions& options);
 
+  /// Rows of the dictionary, each once, with finite values that are not zero.
   void start(const WarmStart& start);
   void solve(const double* b, double kappa, SparseCode& code);
 

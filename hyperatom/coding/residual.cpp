@@ -25,13 +25,13 @@ void add_squares(const AtomGram& K, const double* const* b, std::span<const Inde
     const double* a = A.row(static_cast<Index>(w)) + first;
     for (int c = 0; c < cols; ++c) {
       const Pack ac = simd::broadcast(a[c]);
-      g[c][0] -= ac * k0;
-      g[c][1] -= ac * k1;
+      g[c][0] = simd::subtract_product(g[c][0], ac, k0);
+      g[c][1] = simd::subtract_product(g[c][1], ac, k1);
     }
   }
   for (int c = 0; c < cols; ++c) {
-    low += g[c][0] * g[c][0];
-    high += g[c][1] * g[c][1];
+    low = simd::multiply_add(g[c][0], g[c][0], low);
+    high = simd::multiply_add(g[c][1], g[c][1], high);
   }
 }
 

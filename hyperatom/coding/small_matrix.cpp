@@ -11,9 +11,6 @@ namespace {
 
 using simd::Pack;
 
-/// Above this size the blocked routines of Eigen win.
-constexpr Index large = 64;
-
 using StridedMap = Eigen::Map<RowMatrix, 0, Eigen::OuterStride<>>;
 
 /// `rows` x (4 * packs) entries of A B.
@@ -26,7 +23,7 @@ void tile(const SmallMatrix& A, const SmallMatrix& B, SmallMatrix& C, Index i, I
     for (int p = 0; p < packs; ++p) b[p] = simd::load(B.row(k) + j + p * simd::width);
     for (int r = 0; r < rows; ++r) {
       const Pack a = simd::broadcast(A(i + r, k));
-      for (int p = 0; p < packs; ++p) sums[r][p] += a * b[p];
+      for (int p = 0; p < packs; ++p) sums[r][p] = simd::multiply_add(a, b[p], sums[r][p]);
     }
   }
   for (int r = 0; r < rows; ++r)
@@ -40,12 +37,43 @@ void strip(const SmallMatrix& A, const SmallMatrix& B, SmallMatrix& C, Index i) 
   if (j < C.stride()) tile<rows, 1>(A, B, C, i, j);
 }
 
-/// target -= factor * source, from the pack that holds column `begin` to the end of the row.
-inline void subtract(double* target, double factor, const double* source, Index begin,
-                     Index stride) {
-  const Pack f = simd::broadcast(factor);
-  for (Index j = begin / simd::width * simd::width; j < stride; j += simd::width)
-    simd::store(target + j, simd::load(target + j) - f * simd::load(source + j));
+/// Gauss-Jordan without pivoting, which is safe for a positive definite matrix. The pivot row stays
+/// in `packs` registers.
+template <int packs>
+bool invert_in_place(SmallMatrix& M) {
+  const Index m = M.rows();
+  for (Index k = 0; k < m; ++k) {
+    double* pivot_row = M.row(k);
+    const double pivot = pivot_row[k];
+    if (!(pivot > 0) || !std::isfinite(pivot)) return false;
+    const Pack inverse = simd::broadcast(1 / pivot);
+    pivot_row[k] = 1;
+    Pack scaled[packs];
+    for (int p = 0; p < packs; ++p) {
+      scaled[p] = simd::load(pivot_row + p * simd::width) * inverse;
+      simd::store(pivot_row + p * simd::width, scaled[p]);
+    }
+    for (Index i = 0; i < m; ++i) {
+      if (i == k) continue;
+      double* row = M.row(i);
+      const Pack factor = simd::broadcast(row[k]);
+      row[k] = 0;
+      for (int p = 0; p < packs; ++p)
+        simd::store(row + p * simd::width,
+                    simd::subtract_product(simd::load(row + p * simd::width), factor, scaled[p]));
+    }
+  }
+  return true;
+}
+
+bool invert_large(SmallMatrix& M) {
+  const Index m = M.rows();
+  StridedMap map(M.row(0), m, m, Eigen::OuterStride<>(M.stride()));
+  if (!map.allFinite()) return false;
+  const Eigen::LLT<Matrix> factor(map);
+  if (factor.info() != Eigen::Success) return false;
+  map = factor.solve(Matrix::Identity(m, m));
+  return map.allFinite();
 }
 
 }  // namespace
@@ -55,17 +83,17 @@ void SmallMatrix::select_rows(const std::vector<Index>& keep) {
     if (keep[i] != static_cast<Index>(i))
       std::copy_n(row(keep[i]), stride_, row(static_cast<Index>(i)));
   rows_ = static_cast<Index>(keep.size());
-  values_.resize(static_cast<size_t>(rows_ * stride_));
 }
 
 void SmallMatrix::append_row() {
-  ++rows_;
-  values_.resize(static_cast<size_t>(rows_ * stride_), 0.0);
+  set_rows(rows_ + 1);
+  std::fill_n(row(rows_ - 1), stride_, 0.0);
 }
 
 double dot(const double* x, const double* y, Index length) {
   Pack sum = {};
-  for (Index i = 0; i < length; i += simd::width) sum += simd::load(x + i) * simd::load(y + i);
+  for (Index i = 0; i < length; i += simd::width)
+    sum = simd::multiply_add(simd::load(x + i), simd::load(y + i), sum);
   return simd::sum(sum);
 }
 
@@ -85,35 +113,39 @@ void multiply_by_transpose(const SmallMatrix& A, SmallMatrix& scratch, SmallMatr
 }
 
 bool invert_spd(SmallMatrix& M) {
-  const Index m = M.rows();
-  if (m > large) {
-    StridedMap map(M.row(0), m, m, Eigen::OuterStride<>(M.stride()));
-    const Eigen::LLT<Matrix> factor(map);
-    if (factor.info() != Eigen::Success) return false;
-    map = factor.solve(Matrix::Identity(m, m));
-    return map.allFinite();
+  switch (M.stride() / simd::width) {
+    case 0:
+      return true;
+    case 1:
+      return invert_in_place<1>(M);
+    case 2:
+      return invert_in_place<2>(M);
+    case 3:
+      return invert_in_place<3>(M);
+    case 4:
+      return invert_in_place<4>(M);
+    case 5:
+      return invert_in_place<5>(M);
+    case 6:
+      return invert_in_place<6>(M);
+    case 7:
+      return invert_in_place<7>(M);
+    case 8:
+      return invert_in_place<8>(M);
+    case 9:
+      return invert_in_place<9>(M);
+    case 10:
+      return invert_in_place<10>(M);
+    case 11:
+      return invert_in_place<11>(M);
+    case 12:
+      return invert_in_place<12>(M);
+    default:
+      return invert_large(M);  // the blocked routines of Eigen win
   }
-  // Gauss-Jordan without pivoting, which is safe for a positive definite matrix.
-  for (Index k = 0; k < m; ++k) {
-    double* pivot_row = M.row(k);
-    const double pivot = pivot_row[k];
-    if (!(pivot > 0) || !std::isfinite(pivot)) return false;
-    const Pack inverse = simd::broadcast(1 / pivot);
-    pivot_row[k] = 1;
-    for (Index j = 0; j < M.stride(); j += simd::width)
-      simd::store(pivot_row + j, simd::load(pivot_row + j) * inverse);
-    for (Index i = 0; i < m; ++i) {
-      if (i == k) continue;
-      const double factor = M(i, k);
-      M(i, k) = 0;
-      subtract(M.row(i), factor, pivot_row, 0, M.stride());
-    }
-  }
-  return true;
 }
 
-Pivots factor_psd(SmallMatrix& T) {
-  constexpr double vanishing = 1e-13;  // relative to the diagonal before elimination
+Pivots factor_psd(SmallMatrix& T, double vanishing, double floor) {
   const Index m = T.rows();
   Pivots result;
   double smallest = std::numeric_limits<double>::infinity();
@@ -124,17 +156,22 @@ Pivots factor_psd(SmallMatrix& T) {
   for (Index k = 0; k < m; ++k) own[static_cast<size_t>(k)] = T(k, k);
   for (Index k = 0; k < m; ++k) {
     const double* pivot_row = T.row(k);
-    const double pivot = pivot_row[k];
+    double pivot = pivot_row[k];
     if (!(pivot > vanishing * own[static_cast<size_t>(k)])) {
-      T(k, k) = 0;
       ++result.dependent;
-      continue;
+      T(k, k) = pivot = floor * own[static_cast<size_t>(k)];
+      if (!(pivot > 0)) {
+        T(k, k) = 0;
+        continue;
+      }
     }
     smallest = std::min(smallest, pivot);
     largest = std::max(largest, pivot);
     const double inverse = 1 / pivot;
-    for (Index i = k + 1; i < m; ++i)
-      subtract(T.row(i), pivot_row[i] * inverse, pivot_row, i, T.stride());
+    for (Index i = k + 1; i < m; ++i) {
+      const Index from = i / simd::width * simd::width;
+      subtract(T.row(i) + from, pivot_row[i] * inverse, pivot_row + from, T.stride() - from);
+    }
   }
   if (largest > 0) result.condition = largest / smallest;
   return result;
@@ -145,16 +182,18 @@ void solve_factored(const SmallMatrix& T, double* z) {
   for (Index k = 0; k < m; ++k) {
     if (T(k, k) == 0) continue;
     const double factor = z[k] / T(k, k);
-    for (Index i = k + 1; i < m; ++i) z[i] -= factor * T(k, i);
+    const double* row = T.row(k);
+    for (Index i = k + 1; i < m; ++i) z[i] -= factor * row[i];
   }
   for (Index k = m - 1; k >= 0; --k) {
     if (T(k, k) == 0) {
       z[k] = 0;
       continue;
     }
+    const double* row = T.row(k);
     double sum = z[k];
-    for (Index j = k + 1; j < m; ++j) sum -= T(k, j) * z[j];
-    z[k] = sum / T(k, k);
+    for (Index j = k + 1; j < m; ++j) sum -= row[j] * z[j];
+    z[k] = sum / row[k];
   }
 }
 

@@ -10,14 +10,17 @@
 
 namespace hyperatom {
 
-/// A scratch matrix that keeps its memory when it is reshaped. The padding is zero after reshape().
+/// A scratch matrix that keeps its memory when it is reshaped. After reshape() its entries are
+/// arbitrary, but the padding is zero.
 class SmallMatrix {
  public:
   void reshape(Index rows, Index cols) {
-    rows_ = rows;
     cols_ = cols;
     stride_ = simd::round_up(cols);
-    values_.assign(static_cast<size_t>(rows * stride_), 0.0);
+    set_rows(rows);
+    if (stride_ > cols_)
+      for (Index i = 0; i < rows; ++i)
+        for (Index j = cols_; j < stride_; ++j) row(i)[j] = 0;
   }
   Index rows() const { return rows_; }
   Index cols() const { return cols_; }
@@ -33,14 +36,28 @@ class SmallMatrix {
   void append_row();
 
  private:
+  void set_rows(Index rows) {
+    rows_ = rows;
+    if (values_.size() < static_cast<size_t>(rows_ * stride_))
+      values_.resize(static_cast<size_t>(rows_ * stride_));
+  }
+
   Index rows_ = 0;
   Index cols_ = 0;
   Index stride_ = 0;
-  std::vector<double> values_;
+  std::vector<double> values_;  // at least rows_ * stride_
 };
 
 /// <x, y> over `length` (a multiple of 4) values.
 double dot(const double* x, const double* y, Index length);
+
+/// target -= factor * source over `length` (a multiple of 4) values.
+inline void subtract(double* target, double factor, const double* source, Index length) {
+  const simd::Pack f = simd::broadcast(factor);
+  for (Index i = 0; i < length; i += simd::width)
+    simd::store(target + i,
+                simd::subtract_product(simd::load(target + i), f, simd::load(source + i)));
+}
 
 /// C = A B.
 void multiply(const SmallMatrix& A, const SmallMatrix& B, SmallMatrix& C);
@@ -59,10 +76,12 @@ struct Pivots {
 };
 
 /// Replaces the upper triangle of the symmetric positive semidefinite T by its factors D L' (T = L
-/// D L').
-Pivots factor_psd(SmallMatrix& T);
+/// D L'). A pivot that has shrunk below `vanishing` times its diagonal entry belongs to a dependent
+/// variable: it becomes `floor` times that entry, or, with floor = 0, the variable is left out
+/// (solve_factored gives it 0).
+Pivots factor_psd(SmallMatrix& T, double vanishing, double floor = 0);
 
-/// Solves T z = w in place for a factored T. Dependent variables get z = 0.
+/// Solves T z = w in place for a factored T.
 void solve_factored(const SmallMatrix& T, double* z);
 
 }  // namespace hyperatom

@@ -1,7 +1,5 @@
 // k(x, y) = exp(-||x - y||^2 / sigma), sigma as in the paper (not squared, no 2);
 // dk/dy = (2 / sigma) k(x, y) (x - y).
-#include <algorithm>
-
 #include "hyperatom/base/simd.hpp"
 #include "hyperatom/kernel/inner_products.hpp"
 #include "hyperatom/kernel/table.hpp"
@@ -24,9 +22,11 @@ class GaussianKernel final : public Kernel {
     const double scale = -1 / sigma_;
     for (Index j = 0; j < K.cols(); ++j) {
       double* column = K.data() + j * K.outerStride();
-      // The square is computed, so rounding may leave it below zero.
-      for (Index i = 0; i < K.rows(); ++i)
-        column[i] = scale * std::max(0.0, (x[i] + y[j]) - 2 * column[i]);
+      for (Index i = 0; i < K.rows(); ++i) {
+        const double square = (x[i] + y[j]) - 2 * column[i];
+        column[i] =
+            scale * (square < 0 ? 0 : square);  // rounding may leave it below; a NaN stays one
+      }
       simd::exp_of_nonpositive(column, K.rows());
     }
   }

@@ -20,7 +20,7 @@ void tile(const double* x, Index x_stride, const double* y, Index y_stride, Inde
     for (int i = 0; i < rows; ++i) xs[i] = simd::load(x + i * x_stride + b);
     for (int j = 0; j < cols; ++j) {
       const Pack yj = simd::load(y + j * y_stride + b);
-      for (int i = 0; i < rows; ++i) sums[i][j] += xs[i] * yj;
+      for (int i = 0; i < rows; ++i) sums[i][j] = simd::multiply_add(xs[i], yj, sums[i][j]);
     }
   }
   if (b < bands) {
@@ -28,7 +28,7 @@ void tile(const double* x, Index x_stride, const double* y, Index y_stride, Inde
     for (int i = 0; i < rows; ++i) xs[i] = simd::load_part(x + i * x_stride + b, bands - b);
     for (int j = 0; j < cols; ++j) {
       const Pack yj = simd::load_part(y + j * y_stride + b, bands - b);
-      for (int i = 0; i < rows; ++i) sums[i][j] += xs[i] * yj;
+      for (int i = 0; i < rows; ++i) sums[i][j] = simd::multiply_add(xs[i], yj, sums[i][j]);
     }
   }
   for (int j = 0; j < cols; ++j)

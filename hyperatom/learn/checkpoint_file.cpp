@@ -18,7 +18,8 @@ void put(TensorFile& file, const std::string& prefix, const Parameters& p) {
 }
 
 Parameters get(const TensorFile& file, const std::string& prefix) {
-  return {file.get_matrix(prefix + ".D"), file.get_matrix(prefix + ".W"), file.get_vector(prefix + ".b")};
+  return {file.get_matrix(prefix + ".D"), file.get_matrix(prefix + ".W"),
+          file.get_vector(prefix + ".b")};
 }
 
 /// Every part must have the shape of the parameters.
@@ -26,16 +27,19 @@ void check_shapes(const Checkpoint& c, const std::string& name) {
   const auto same = [&](const Parameters& p) {
     return p.D.rows() == c.parameters.D.rows() && p.D.cols() == c.parameters.D.cols() &&
            p.W.rows() == c.parameters.W.rows() && p.W.cols() == c.parameters.D.cols() &&
-           p.b.size() == c.parameters.W.rows() && p.D.allFinite() && p.W.allFinite() && p.b.allFinite();
+           p.b.size() == c.parameters.W.rows() && p.D.allFinite() && p.W.allFinite() &&
+           p.b.allFinite();
   };
   const bool fits = same(c.parameters) && same(c.moments.first) && same(c.moments.second) &&
                     (c.best_epoch == 0 || same(c.best)) && c.step >= 0 && c.best_epoch >= 0 &&
                     static_cast<Index>(c.atom_classes.size()) == c.parameters.atoms();
-  if (!fits) throw DataError(fmt::format("{}: the parts of the checkpoint don't fit together", name));
+  if (!fits)
+    throw DataError(fmt::format("{}: the parts of the checkpoint don't fit together", name));
   for (const WarmStart& start : c.warm)
     for (const Index row : start.rows)
       if (row < 0 || row >= c.parameters.atoms())
-        throw DataError(fmt::format("{}: a code names atom {} of {}", name, row, c.parameters.atoms()));
+        throw DataError(
+            fmt::format("{}: a code names atom {} of {}", name, row, c.parameters.atoms()));
 }
 
 }  // namespace
@@ -52,7 +56,9 @@ void save_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path& 
   put(file, "moments.second", checkpoint.moments.second);
   if (checkpoint.best_epoch > 0) put(file, "best", checkpoint.best);
   file.put_integers("counters", {checkpoint.step, checkpoint.best_epoch});
-  file.put_vector("best.score", (Vector(2) << checkpoint.best_score.loss, checkpoint.best_score.accuracy).finished());
+  file.put_vector(
+      "best.score",
+      (Vector(2) << checkpoint.best_score.loss, checkpoint.best_score.accuracy).finished());
   file.put_integers("atom.class", checkpoint.atom_classes);
 
   std::vector<Index> lengths, rows;
@@ -72,8 +78,9 @@ void save_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path& 
 Checkpoint load_checkpoint(const std::filesystem::path& path) {
   const TensorFile file = read_tensor_file(path);
   if (file.get_text("format") != format || file.get_text("schema") != schema)
-    throw DataError(fmt::format("{}: format '{}' schema '{}', expected '{}' schema '{}'", path.string(),
-                                file.get_text("format"), file.get_text("schema"), format, schema));
+    throw DataError(fmt::format("{}: format '{}' schema '{}', expected '{}' schema '{}'",
+                                path.string(), file.get_text("format"), file.get_text("schema"),
+                                format, schema));
   Checkpoint checkpoint;
   try {
     from_json(file.get_text("options"), checkpoint.options.fields());
@@ -89,7 +96,8 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
   const std::vector<Index> rows = file.get_integers("warm.rows");
   const Vector values = file.get_vector("warm.values");
   if (counters.size() != 2 || score.size() != 2 || values.size() != static_cast<Index>(rows.size()))
-    throw DataError(fmt::format("{}: the parts of the checkpoint don't fit together", path.string()));
+    throw DataError(
+        fmt::format("{}: the parts of the checkpoint don't fit together", path.string()));
   checkpoint.step = counters[0];
   checkpoint.best_epoch = counters[1];
   checkpoint.best_score = {score[0], score[1]};
@@ -98,7 +106,8 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
   size_t used = 0;
   for (const Index length : lengths) {
     if (length < 0 || static_cast<size_t>(length) > rows.size() - used)
-      throw DataError(fmt::format("{}: a code of {} rows, {} are left", path.string(), length, rows.size() - used));
+      throw DataError(fmt::format("{}: a code of {} rows, {} are left", path.string(), length,
+                                  rows.size() - used));
     WarmStart& start = checkpoint.warm.emplace_back();
     for (Index k = 0; k < length; ++k, ++used) {
       start.rows.push_back(rows[used]);

@@ -1,4 +1,5 @@
-// A training's state as a file: the container of model files, so that nothing in it is trusted when it is read.
+// A training's state as a file: the container of model files, so that nothing in it is trusted when
+// it is read.
 #pragma once
 
 #include <filesystem>

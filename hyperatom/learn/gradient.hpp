@@ -1,13 +1,16 @@
-// The exact gradient of the task loss through the sparse code (steps 5 to 7 and the brackets of step 9).
+// The exact gradient of the task loss through the sparse code (steps 5 to 7 and the brackets of
+// step 9).
 //
-// For one window X with code A (active rows L, first column alpha), scores s = W alpha + b, slope v = dloss/ds:
+// For one window X with code A (active rows L, first column alpha), scores s = W alpha + b, slope v
+// = dloss/ds:
 //
 //   grad_W = v alpha'        grad_b = v
-//   H beta = g,  g = W_L' v in the first column, zero in the others     (the adjoint system, coding/adjoint.cpp)
-//   grad_D = pullback(D, X, beta) - pullback(D, D, beta A' + A beta')
+//   H beta = g,  g = W_L' v in the first column, zero in the others     (the adjoint system,
+//   coding/adjoint.cpp) grad_D = pullback(D, X, beta) - pullback(D, D, beta A' + A beta')
 //
-// beta and A vanish outside L, so a sample's share is computed and kept on its active atoms alone; the second
-// pullback is linear in its last argument, so those are summed and pulled back once per batch.
+// beta and A vanish outside L, so a sample's share is computed and kept on its active atoms alone;
+// the second pullback is linear in its last argument, so those are summed and pulled back once per
+// batch.
 #pragma once
 
 #include <span>
@@ -40,8 +43,9 @@ SampleGradient task_gradient(const Kernel& kernel, const Coder& coder, const Los
                              const Parameters& parameters, const MatrixView& X, Index y,
                              const SparseCode& code);
 
-/// The same for the unsupervised objective, 1/2 sum_s ||phi(x_s) - Phi(D) alpha_s||^2 + lambda1 ||A||_12 + ...: its
-/// minimum over A has the gradient -pullback(D, X, A) + pullback(D, D, A A') in D. `slope` stays empty.
+/// The same for the unsupervised objective, 1/2 sum_s ||phi(x_s) - Phi(D) alpha_s||^2 + lambda1
+/// ||A||_12 + ...: its minimum over A has the gradient -pullback(D, X, A) + pullback(D, D, A A') in
+/// D. `slope` stays empty.
 SampleGradient reconstruction_gradient(const Kernel& kernel, const Parameters& parameters,
                                        const MatrixView& X, const SparseCode& code);
 

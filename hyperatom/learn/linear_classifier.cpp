@@ -1,12 +1,14 @@
 #include "hyperatom/learn/linear_classifier.hpp"
 
 #include <Eigen/Cholesky>
+
 #include <cmath>
 
 namespace hyperatom {
 namespace {
 
-/// The objective in V = [W b], C x (d+1): codes carry a last feature that is 1 (0 without an intercept).
+/// The objective in V = [W b], C x (d+1): codes carry a last feature that is 1 (0 without an
+/// intercept).
 class Problem {
  public:
   Problem(const Matrix& codes, std::span<const Index> labels, std::span<const double> weights,
@@ -23,7 +25,8 @@ class Problem {
     for (Index i = 0; i < size(); ++i) weighted.col(i) *= weight(i);
     Matrix ridge = weighted * features_.transpose() / static_cast<double>(size());
     ridge.diagonal().head(codes.rows()).array() += nu_;
-    // Without an intercept its row is empty; with nu = 0 others may be: a unit pivot there is harmless.
+    // Without an intercept its row is empty; with nu = 0 others may be: a unit pivot there is
+    // harmless.
     const double floor = 1e-14 * ridge.diagonal().maxCoeff();
     for (Index j = 0; j < ridge.rows(); ++j)
       if (ridge(j, j) <= floor) ridge(j, j) = 1;
@@ -58,7 +61,9 @@ class Problem {
   }
 
   Matrix scores(const Matrix& V) const { return V * features_; }
-  Matrix precondition(const Matrix& G) const { return preconditioner_.solve(G.transpose()).transpose(); }
+  Matrix precondition(const Matrix& G) const {
+    return preconditioner_.solve(G.transpose()).transpose();
+  }
 
  private:
   double weight(Index i) const { return weights_.empty() ? 1 : weights_[static_cast<size_t>(i)]; }
@@ -86,7 +91,8 @@ Matrix newton_direction(const Problem& problem, const Matrix& V, const Matrix& g
   Matrix z = problem.precondition(r);
   Matrix p = z;
   double rz = r.cwiseProduct(z).sum();
-  const double enough = 1e-28 * rz;
+  const double enough =
+      1e-16 * rz;  // more would only stir up rounding errors; the next step sees to the rest
   for (Index k = 0; k < 10 * V.cols() && rz > enough; ++k) {
     const Matrix Hp = problem.curvature(scores, p);
     const double pHp = p.cwiseProduct(Hp).sum();
@@ -104,9 +110,9 @@ Matrix newton_direction(const Problem& problem, const Matrix& V, const Matrix& g
 
 }  // namespace
 
-LinearClassifier fit_linear_classifier(const Matrix& codes, std::span<const Index> labels, Index classes,
-                                       std::span<const double> weights, const Loss& loss,
-                                       const LinearClassifierOptions& options) {
+LinearClassifier fit_linear_classifier(const Matrix& codes, std::span<const Index> labels,
+                                       Index classes, std::span<const double> weights,
+                                       const Loss& loss, const LinearClassifierOptions& options) {
   const Problem problem(codes, labels, weights, loss, options);
   Matrix V = Matrix::Zero(classes, problem.features());
   Matrix gradient = problem.gradient(V);

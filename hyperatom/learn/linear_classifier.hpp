@@ -2,9 +2,9 @@
 //
 //   min over W, b   1/N sum_i w_i loss(W alpha_i + b, y_i) + nu/2 ||W||_F^2
 //
-// (the paper's initial W, with an intercept b that is not penalised). Convex: Newton's method, its equations solved by
-// conjugate gradients with the ridge-regression matrix as preconditioner. For the squared loss that matrix IS the
-// Hessian, so the first step is the closed-form solution.
+// (the paper's initial W, with an intercept b that is not penalised). Convex: Newton's method, its
+// equations solved by conjugate gradients with the ridge-regression matrix as preconditioner. For
+// the squared loss that matrix IS the Hessian, so the first step is the closed-form solution.
 #pragma once
 
 #include <span>
@@ -29,8 +29,8 @@ struct LinearClassifierOptions {
 };
 
 /// codes: d x N; labels: N classes below `classes`; weights: N with mean 1, or empty for all ones.
-LinearClassifier fit_linear_classifier(const Matrix& codes, std::span<const Index> labels, Index classes,
-                                       std::span<const double> weights, const Loss& loss,
-                                       const LinearClassifierOptions& options);
+LinearClassifier fit_linear_classifier(const Matrix& codes, std::span<const Index> labels,
+                                       Index classes, std::span<const double> weights,
+                                       const Loss& loss, const LinearClassifierOptions& options);
 
 }  // namespace hyperatom

@@ -1,4 +1,5 @@
-// What the classifier is trained for: a convex loss of the C class scores of one pixel whose true class is y.
+// What the classifier is trained for: a convex loss of the C class scores of one pixel whose true
+// class is y.
 #pragma once
 
 #include <memory>

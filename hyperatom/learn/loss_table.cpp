@@ -13,7 +13,9 @@ constexpr TableEntry<Loss> table[] = {
 
 }  // namespace
 
-std::unique_ptr<const Loss> make_loss(const Spec& spec) { return make_from<Loss>(table, spec, "loss"); }
+std::unique_ptr<const Loss> make_loss(const Spec& spec) {
+  return make_from<Loss>(table, spec, "loss");
+}
 
 std::vector<Spec> example_losses() { return examples<Loss>(table); }
 

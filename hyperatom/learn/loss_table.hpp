@@ -1,4 +1,5 @@
-// The losses there are. A new loss is one .cpp with its make_ function, declared here, and one line in loss_table.cpp.
+// The losses there are. A new loss is one .cpp with its make_ function, declared here, and one line
+// in loss_table.cpp.
 #pragma once
 
 #include <memory>

@@ -7,6 +7,7 @@
 
 #include "hyperatom/base/error.hpp"
 #include "hyperatom/kernel/kernel.hpp"
+#include "hyperatom/learn/loss.hpp"
 
 namespace hyperatom {
 namespace {
@@ -74,6 +75,7 @@ void expect_settings(const Model& model) {
     make_kernel(model.kernel);
     field = "loss";
     expect_readable(model.loss);
+    make_loss(model.loss);
     field = "coding";
     Coder(Matrix::Ones(1, 1), model.coding);  // knows which options are valid
   } catch (const OptionError& error) {

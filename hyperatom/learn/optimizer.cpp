@@ -8,18 +8,20 @@ constexpr double decay_second = 0.999;
 constexpr double small = 1e-8;
 
 template <class Array>
-void adam_step(Array& theta, Array& first, Array& second, const Array& gradient, double rate, double t) {
+void adam_step(Array& theta, Array& first, Array& second, const Array& gradient, double rate,
+               double t) {
   first = decay_first * first + (1 - decay_first) * gradient;
   second = decay_second * second + (1 - decay_second) * gradient.cwiseAbs2();
   const double correct_first = 1 / (1 - std::pow(decay_first, t));
   const double correct_second = 1 / (1 - std::pow(decay_second, t));
-  theta.array() -= rate * (correct_first * first.array()) /
-                   ((correct_second * second.array()).sqrt() + small);
+  theta.array() -=
+      rate * (correct_first * first.array()) / ((correct_second * second.array()).sqrt() + small);
 }
 
 }  // namespace
 
-void sgd_update(Parameters& parameters, const Parameters& gradient, double rate, double weight_rate) {
+void sgd_update(Parameters& parameters, const Parameters& gradient, double rate,
+                double weight_rate) {
   parameters.W -= rate * weight_rate * gradient.W;
   parameters.b -= rate * weight_rate * gradient.b;
   parameters.D -= rate * gradient.D;

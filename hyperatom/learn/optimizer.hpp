@@ -1,7 +1,8 @@
 // Steps 8 and 9: the learning rate and the update of D, W and b by a gradient.
 //
-//   sgd   theta <- theta - rate grad,           rate = min(rho, rho t0 / t)             (the paper's)
-//   adam  theta <- theta - rate m / (sqrt(v) + 1e-8), m and v the bias-corrected running means of grad and
+//   sgd   theta <- theta - rate grad,           rate = min(rho, rho t0 / t)             (the
+//   paper's) adam  theta <- theta - rate m / (sqrt(v) + 1e-8), m and v the bias-corrected running
+//   means of grad and
 //         grad^2,                                rate = rho (1 + cos(pi (t-1) / T)) / 2
 //
 // W and b move at `weight_rate` times the rate of D.
@@ -35,7 +36,8 @@ struct Moments {
   Parameters first, second;
 };
 
-void sgd_update(Parameters& parameters, const Parameters& gradient, double rate, double weight_rate);
+void sgd_update(Parameters& parameters, const Parameters& gradient, double rate,
+                double weight_rate);
 
 /// `t`: how many updates these moments will have seen, this one included.
 void adam_update(Parameters& parameters, Moments& moments, const Parameters& gradient, double rate,

@@ -1,6 +1,7 @@
 // The labelled windows that a model is trained on.
 //
-// Windows of neighbouring pixels overlap, so the pixels are held once and a window is a list of S of them.
+// Windows of neighbouring pixels overlap, so the pixels are held once and a window is a list of S
+// of them.
 #pragma once
 
 #include <string>
@@ -12,8 +13,9 @@ namespace hyperatom {
 
 struct Samples {
   Matrix pixels;  ///< bands x P, normalised
-  Eigen::Matrix<Index, Eigen::Dynamic, Eigen::Dynamic> windows;  ///< S x N: column i lists the pixels of window i,
-                                                                 ///< the centre first
+  Eigen::Matrix<Index, Eigen::Dynamic, Eigen::Dynamic>
+      windows;                ///< S x N: column i lists the pixels of window i,
+                              ///< the centre first
   std::vector<Index> labels;  ///< N: class of the centre, 0 .. classes-1
   Index classes = 0;
 
@@ -28,7 +30,8 @@ struct Samples {
   auto centre(Index i) const { return pixels.col(windows(0, i)); }
 };
 
-/// Throws DataError unless the parts fit together, every value is finite and every class has a sample.
+/// Throws DataError unless the parts fit together, every value is finite and every class has a
+/// sample.
 void validate(const Samples& samples);
 
 /// SHA-256 of everything in them.

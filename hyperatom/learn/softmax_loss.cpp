@@ -1,5 +1,5 @@
-// Multinomial logistic loss: log sum_c exp(s_c) - s_y.  With p the softmax of the scores: gradient p - e_y,
-// second derivative diag(p) - p p'.
+// Multinomial logistic loss: log sum_c exp(s_c) - s_y.  With p the softmax of the scores: gradient
+// p - e_y, second derivative diag(p) - p p'.
 #include <cmath>
 
 #include "hyperatom/learn/loss_table.hpp"

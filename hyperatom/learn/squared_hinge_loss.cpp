@@ -1,4 +1,5 @@
-// One against all: 1/2 sum_c max(0, 1 - t_c s_c)^2 with t_c = +1 for the true class, -1 for the others.
+// One against all: 1/2 sum_c max(0, 1 - t_c s_c)^2 with t_c = +1 for the true class, -1 for the
+// others.
 #include <algorithm>
 
 #include "hyperatom/learn/loss_table.hpp"

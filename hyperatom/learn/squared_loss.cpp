@@ -18,7 +18,9 @@ class SquaredLoss final : public Loss {
     return slope;
   }
 
-  Vector curvature(const Vector& /*scores*/, Index /*y*/, const Vector& v) const override { return v; }
+  Vector curvature(const Vector& /*scores*/, Index /*y*/, const Vector& v) const override {
+    return v;
+  }
 };
 
 }  // namespace

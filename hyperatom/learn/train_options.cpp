@@ -18,7 +18,10 @@ TrainOptions TrainOptions::paper() {
 Fields TrainOptions::fields() {
   return {
       {.name = "kernel", .value = &kernel, .help = "kernel of the feature space", .symbol = "k"},
-      {.name = "loss", .value = &loss, .help = "what the classifier is trained for", .symbol = "l_su"},
+      {.name = "loss",
+       .value = &loss,
+       .help = "what the classifier is trained for",
+       .symbol = "l_su"},
       {.name = "lambda1",
        .value = &lambda1,
        .help = "weight of the joint sparsity",

@@ -17,8 +17,8 @@ namespace {
 size_t at(Index i) { return static_cast<size_t>(i); }
 
 /// Holds out a share of each class, but never the last sample of one.
-void hold_out(const Samples& samples, double share, std::uint64_t seed, std::vector<Index>& training,
-              std::vector<Index>& held_out) {
+void hold_out(const Samples& samples, double share, std::uint64_t seed,
+              std::vector<Index>& training, std::vector<Index>& held_out) {
   for (Index c = 0; c < samples.classes; ++c) {
     std::vector<Index> members;
     for (Index i = 0; i < samples.size(); ++i)
@@ -35,7 +35,8 @@ void hold_out(const Samples& samples, double share, std::uint64_t seed, std::vec
 }
 
 /// Weights with mean 1: all alike, or such that every class has the same sum.
-std::vector<double> sample_weights(const Samples& samples, std::span<const Index> training, bool balance) {
+std::vector<double> sample_weights(const Samples& samples, std::span<const Index> training,
+                                   bool balance) {
   std::vector<double> weights(at(samples.size()), 1.0);
   if (!balance) return weights;
   std::vector<double> count(at(samples.classes), 0.0);
@@ -69,10 +70,11 @@ Trainer::Trainer(const Samples& samples, const TrainOptions& options, Parameters
   const Parameters& p = initial;
   if (p.D.rows() != samples.bands() || p.W.rows() != samples.classes || p.W.cols() != p.D.cols() ||
       p.b.size() != samples.classes || static_cast<Index>(atom_classes.size()) != p.D.cols())
-    throw OptionError(fmt::format(
-        "initial parameters: D is {} x {}, W {} x {}, b {}, atom classes {}; expected {} bands, {} classes",
-        p.D.rows(), p.D.cols(), p.W.rows(), p.W.cols(), p.b.size(), atom_classes.size(), samples.bands(),
-        samples.classes));
+    throw OptionError(
+        fmt::format("initial parameters: D is {} x {}, W {} x {}, b {}, atom classes {}; expected "
+                    "{} bands, {} classes",
+                    p.D.rows(), p.D.cols(), p.W.rows(), p.W.cols(), p.b.size(), atom_classes.size(),
+                    samples.bands(), samples.classes));
   prepare(options);
   begin(std::move(initial), std::move(atom_classes));
 }
@@ -95,10 +97,11 @@ void Trainer::prepare(const TrainOptions& options_given) {
   hold_out(samples_, options().validation, options().seed, training_, held_out_);
   weights_ = sample_weights(samples_, training_, options().balance);
   const auto all = static_cast<double>(steps());
-  rate_ = {.rule = options().optimizer == "sgd" ? RateSchedule::Rule::sgd : RateSchedule::Rule::adam,
-           .rho = options().rho,
-           .t0 = options().t0 > 0 ? options().t0 : std::max(1.0, all / 10),
-           .steps = all};
+  rate_ = {
+      .rule = options().optimizer == "sgd" ? RateSchedule::Rule::sgd : RateSchedule::Rule::adam,
+      .rho = options().rho,
+      .t0 = options().t0 > 0 ? options().t0 : std::max(1.0, all / 10),
+      .steps = all};
 }
 
 /// Step 0, at the given parameters.
@@ -113,7 +116,8 @@ Index Trainer::steps_per_epoch() const {
   return (static_cast<Index>(training_.size()) + options().batch - 1) / options().batch;
 }
 
-/// The samples of step t: drawn at random for sgd, as Algorithm 1 says; the next of a shuffled pass for adam.
+/// The samples of step t: drawn at random for sgd, as Algorithm 1 says; the next of a shuffled pass
+/// for adam.
 std::vector<Index> Trainer::draw(Index t) const {
   const auto n = static_cast<Index>(training_.size());
   std::vector<Index> batch;
@@ -124,15 +128,16 @@ std::vector<Index> Trainer::draw(Index t) const {
   }
   const Index epoch = (t - 1) / steps_per_epoch();
   const Index first = (t - 1) % steps_per_epoch() * options().batch;
-  const auto order =
-      RandomStream(options().seed, Purpose::order, static_cast<std::uint64_t>(epoch)).permutation(n);
+  const auto order = RandomStream(options().seed, Purpose::order, static_cast<std::uint64_t>(epoch))
+                         .permutation(n);
   for (Index i = first; i < std::min(first + options().batch, n); ++i)
     batch.push_back(training_[at(order[at(i)])]);
   return batch;
 }
 
-/// Codes the windows of `batch` over the present dictionary, each from where it ended last time, and hands
-/// every code to `visit`, which runs on many threads and may write only to what belongs to its i.
+/// Codes the windows of `batch` over the present dictionary, each from where it ended last time,
+/// and hands every code to `visit`, which runs on many threads and may write only to what belongs
+/// to its i.
 void Trainer::code_windows(std::span<const Index> batch, const CodeVisitor& visit) {
   const Matrix& D = state_.parameters.D;
   const Coder coder(kernel_->gram(D, D), options().coding());
@@ -159,9 +164,11 @@ StepReport Trainer::step(std::span<const Index> batch) {
   const Index t = ++state_.step;
 
   std::vector<SampleGradient> parts(batch.size());
-  code_windows(batch, [&](Index i, const Matrix& X, const Coder& coder, const SparseCode& code) {  // steps 2-4
+  code_windows(batch, [&](Index i, const Matrix& X, const Coder& coder,
+                          const SparseCode& code) {  // steps 2-4
     const Index y = samples_.label(batch[at(i)]);
-    parts[at(i)] = task_gradient(*kernel_, coder, *loss_, theta, X, y, code);  // steps 5-7, brackets of 9
+    parts[at(i)] =
+        task_gradient(*kernel_, coder, *loss_, theta, X, y, code);  // steps 5-7, brackets of 9
   });
   std::vector<double> weights(batch.size());
   for (size_t i = 0; i < batch.size(); ++i)
@@ -170,14 +177,15 @@ StepReport Trainer::step(std::span<const Index> batch) {
   gradient.W += options().nu * theta.W;
   if (!options().intercept) gradient.b.setZero();
 
-  const double rate = rate_(t);  // step 8
+  const double rate = rate_(t);               // step 8
   if (rate_.rule == RateSchedule::Rule::sgd)  // step 9
     sgd_update(theta, gradient, rate, options().weight_rate);
   else
     adam_update(theta, state_.moments, gradient, rate, options().weight_rate, t);
   project_atoms(theta.D, options().ball);
   if (!theta.D.allFinite() || !theta.W.allFinite())
-    throw NumericalError(fmt::format("training diverged at step {}; try a smaller rho than {}", t, options().rho));
+    throw NumericalError(
+        fmt::format("training diverged at step {}; try a smaller rho than {}", t, options().rho));
 
   StepReport report;
   report.step = t;
@@ -226,8 +234,7 @@ const Parameters& Trainer::best() const {
 }
 
 Score Trainer::score(std::span<const Index> which) {
-  const Matrix scores =
-      (state_.parameters.W * centre_codes(which)).colwise() + state_.parameters.b;
+  const Matrix scores = (state_.parameters.W * centre_codes(which)).colwise() + state_.parameters.b;
   Score result;
   for (Index i = 0; i < scores.cols(); ++i) {
     const Index y = samples_.label(which[at(i)]);

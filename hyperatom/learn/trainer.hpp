@@ -1,8 +1,9 @@
 // The paper's Algorithm 1, and its mini-batch form with Adam.
 //
-// A Trainer is made with the initial D, W and b; each step() draws samples, codes them, differentiates the task loss
-// through the codes and updates. Results depend on the samples and the options alone, not on the number of threads;
-// a run that goes on from a checkpoint gives the same bits as one that was never stopped.
+// A Trainer is made with the initial D, W and b; each step() draws samples, codes them,
+// differentiates the task loss through the codes and updates. Results depend on the samples and the
+// options alone, not on the number of threads; a run that goes on from a checkpoint gives the same
+// bits as one that was never stopped.
 #pragma once
 
 #include <functional>
@@ -30,14 +31,14 @@ struct Score {
 
 /// What one step did, for an observer.
 struct StepReport {
-  Index step = 0;   ///< t = 1, 2, ...
-  Index steps = 0;  ///< T
-  Index epoch = 0;  ///< 1, 2, ...
-  Score batch;      ///< before the update
-  double active = 0;      ///< mean number of active atoms
-  double gap = 0;         ///< worst duality gap, relative to the objective
-  Index unconverged = 0;  ///< codes whose gap did not meet the tolerance
-  double rate = 0;        ///< learning rate of D
+  Index step = 0;                   ///< t = 1, 2, ...
+  Index steps = 0;                  ///< T
+  Index epoch = 0;                  ///< 1, 2, ...
+  Score batch;                      ///< before the update
+  double active = 0;                ///< mean number of active atoms
+  double gap = 0;                   ///< worst duality gap, relative to the objective
+  Index unconverged = 0;            ///< codes whose gap did not meet the tolerance
+  double rate = 0;                  ///< learning rate of D
   std::optional<Score> validation;  ///< on the last step of an epoch, if pixels were held out
 };
 
@@ -57,7 +58,8 @@ struct Checkpoint {
 
 class Trainer {
  public:
-  /// Draws the atoms, improves them without labels if asked to, solves for W and b. `samples` must outlive it.
+  /// Draws the atoms, improves them without labels if asked to, solves for W and b. `samples` must
+  /// outlive it.
   Trainer(const Samples& samples, const TrainOptions& options);
   /// Algorithm 1 from a given D and W. `atom_classes` says what class each atom stands for.
   Trainer(const Samples& samples, const TrainOptions& options, Parameters initial,
@@ -69,7 +71,8 @@ class Trainer {
   StepReport step();
   /// One step of Algorithm 1 on the given samples.
   StepReport step(std::span<const Index> batch);
-  /// Steps until the end; stops earlier when validation stops improving or the observer returns false.
+  /// Steps until the end; stops earlier when validation stops improving or the observer returns
+  /// false.
   void run(const std::function<bool(const StepReport&)>& observer = {});
   bool finished() const;
 
@@ -86,7 +89,8 @@ class Trainer {
   std::span<const Index> held_out() const { return held_out_; }
 
  private:
-  using CodeVisitor = std::function<void(Index i, const Matrix& X, const Coder&, const SparseCode&)>;
+  using CodeVisitor =
+      std::function<void(Index i, const Matrix& X, const Coder&, const SparseCode&)>;
 
   void prepare(const TrainOptions& options_given);
   void begin(Parameters initial, std::vector<Index> atom_classes);

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "hyperatom/base/error.hpp"
-#include "hyperatom/base/simd.hpp"
 #include "hyperatom/base/spec.hpp"
 
 namespace hyperatom {
@@ -42,20 +41,6 @@ void expect_pixels(const Eigen::Ref<const MatrixF>& pixels) {
         throw DataError(
             fmt::format("pixel {} to normalize by is {} in band {} (from 0), expected a number", j,
                         pixels(b, j), b));
-}
-
-/// The length of a column, summed in an order that depends on the number of bands alone. (Eigen's
-/// norm() sums in an order that depends on the alignment, hence on the column's place.)
-double length(const double* x, Index bands) {
-  simd::Pack sum = simd::broadcast(0);
-  Index b = 0;
-  for (; b + simd::width <= bands; b += simd::width) {
-    const simd::Pack v = simd::load(x + b);
-    sum += v * v;
-  }
-  const simd::Pack rest = simd::load_part(x + b, bands - b);
-  sum += rest * rest;
-  return std::sqrt(simd::sum(sum));
 }
 
 }  // namespace
@@ -97,7 +82,9 @@ Matrix Normalizer::apply(const Eigen::Ref<const MatrixF>& pixels) const {
     auto column = result.col(j);
     column = (pixels.col(j).cast<double>() - offset).cwiseProduct(scale);
     if (!unit) continue;
-    if (const double norm = length(column.data(), bands()); norm > 0) column /= norm;
+    // Eigen sums the squares in an order that depends on the number of bands alone; a sum() over
+    // the memory of the column would depend on its alignment, hence on the column's place.
+    if (const double norm = column.norm(); norm > 0) column /= norm;
   }
   return result;
 }

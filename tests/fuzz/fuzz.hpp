@@ -1,10 +1,11 @@
 // What every fuzz target defines. Built normally, it is linked with replay_main.cpp, which runs it
 // on its seeds and on mutants of them, so that it can't rot. To search for new inputs:
 //
-//   clang++-14 -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-//     -DEIGEN_MAX_ALIGN_BYTES=32 -I. -isystem /usr/include/eigen3 tests/fuzz/NAME.cpp \
+//   build/dev/bin/NAME --write-seeds CORPUS
+//   clang++-14 -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+//     -march=native -DEIGEN_MAX_ALIGN_BYTES=32 -I. -isystem /usr/include/eigen3 tests/fuzz/NAME.cpp
 //     hyperatom/{base,scene,kernel,coding,learn}/*.cpp -lfmt -ltbb -o NAME
-//   build/dev/bin/NAME --write-seeds CORPUS  &&  ./NAME CORPUS
+//   ./NAME CORPUS
 #pragma once
 
 #include <cstddef>

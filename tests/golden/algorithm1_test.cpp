@@ -1,4 +1,5 @@
-// Algorithm 1 against an independent NumPy implementation with its own solver (scripts/make_golden.py).
+// Algorithm 1 against an independent NumPy implementation with its own solver
+// (scripts/make_golden.py).
 #include <gtest/gtest.h>
 
 #include "hyperatom/learn/linear_classifier.hpp"
@@ -99,8 +100,9 @@ TEST_P(Algorithm1, OneAndTenSteps) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, Algorithm1,
                          testing::Values("linear_s1_l2_0", "linear_s1_l2_0p01", "linear_s4_l2_0",
-                                         "linear_s4_l2_0p01", "gaussian_s1_l2_0", "gaussian_s1_l2_0p01",
-                                         "gaussian_s4_l2_0", "gaussian_s4_l2_0p01", "polynomial_s1_l2_0",
+                                         "linear_s4_l2_0p01", "gaussian_s1_l2_0",
+                                         "gaussian_s1_l2_0p01", "gaussian_s4_l2_0",
+                                         "gaussian_s4_l2_0p01", "polynomial_s1_l2_0",
                                          "polynomial_s1_l2_0p01", "polynomial_s4_l2_0",
                                          "polynomial_s4_l2_0p01"),
                          [](const auto& test) { return test.param; });
@@ -114,13 +116,14 @@ TEST(Unsupervised, ValueAndGradient) {
     theta.W = Matrix::Zero(1, theta.D.cols());
     theta.b = Vector::Zero(1);
     const Coder coder(kernel->gram(theta.D, theta.D), {.lambda1 = json.at("lambda1").get<double>(),
-                                                      .lambda2 = json.at("lambda2").get<double>(),
-                                                      .tolerance = 1e-12});
+                                                       .lambda2 = json.at("lambda2").get<double>(),
+                                                       .tolerance = 1e-12});
     const SparseCode code = coder.encode(kernel->gram(theta.D, X), kernel->diagonal(X).sum());
     EXPECT_NEAR(code.objective, json.at("value").get<double>(), 1e-11);
     const SampleGradient part = reconstruction_gradient(*kernel, theta, X, code);
     const double weight = 1;
-    const Parameters gradient = sum_gradients(*kernel, theta, std::span(&part, 1), std::span(&weight, 1));
+    const Parameters gradient =
+        sum_gradients(*kernel, theta, std::span(&part, 1), std::span(&weight, 1));
     EXPECT_LT((gradient.D - rows_of(json.at("gradient")).transpose()).cwiseAbs().maxCoeff(), 1e-7);
   }
 }
@@ -153,22 +156,24 @@ TEST_P(Ridge, ExactConvexSolve) {
   } else if (expected.contains("centred_scores")) {
     Matrix scores = (found.W * codes).colwise() + found.b;
     scores.rowwise() -= scores.colwise().mean();
-    EXPECT_LT((scores.transpose() - rows_of(expected.at("centred_scores"))).cwiseAbs().maxCoeff(), 1e-9);
+    EXPECT_LT((scores.transpose() - rows_of(expected.at("centred_scores"))).cwiseAbs().maxCoeff(),
+              1e-9);
   } else {
     EXPECT_EQ(found.b.norm(), 0);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Losses, Ridge,
-                         testing::Values(Fit{"squared", "squared", true, false},
-                                         Fit{"squared_weighted", "squared", true, true},
-                                         Fit{"squared_no_intercept", "squared", false, false},
-                                         Fit{"squared_no_intercept_weighted", "squared", false, true},
-                                         Fit{"softmax", "softmax", true, false},
-                                         Fit{"softmax_weighted", "softmax", true, true},
-                                         Fit{"squared_hinge", "squared-hinge", true, false},
-                                         Fit{"squared_hinge_weighted", "squared-hinge", true, true}),
-                         [](const auto& test) { return test.param.key; });
+INSTANTIATE_TEST_SUITE_P(
+    Losses, Ridge,
+    testing::Values(Fit{"squared", "squared", true, false},
+                    Fit{"squared_weighted", "squared", true, true},
+                    Fit{"squared_no_intercept", "squared", false, false},
+                    Fit{"squared_no_intercept_weighted", "squared", false, true},
+                    Fit{"softmax", "softmax", true, false},
+                    Fit{"softmax_weighted", "softmax", true, true},
+                    Fit{"squared_hinge", "squared-hinge", true, false},
+                    Fit{"squared_hinge_weighted", "squared-hinge", true, true}),
+    [](const auto& test) { return test.param.key; });
 
 }  // namespace
 }  // namespace hyperatom

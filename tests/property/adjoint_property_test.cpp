@@ -49,8 +49,7 @@ struct Tally {
 
 void compare(const Problem& p, const SparseCode& code, Random& random, Tally& tally) {
   const Coder coder(p.K, {.lambda1 = p.lambda1, .lambda2 = p.lambda2});
-  const LongMatrix H =
-      dense_adjoint_matrix(active_gram(p.K, code), code.A, p.lambda1, p.lambda2);
+  const LongMatrix H = dense_adjoint_matrix(active_gram(p.K, code), code.A, p.lambda1, p.lambda2);
   const double condition = condition_number(H);
   const double allowed = condition <= 1e6 ? 1e-9 : 1e-13 * condition;
   for (const bool full : {false, true}) {
@@ -65,12 +64,12 @@ void compare(const Problem& p, const SparseCode& code, Random& random, Tally& ta
     ASSERT_EQ(adjoint.beta.cols(), g.cols());
     EXPECT_TRUE(adjoint.beta.allFinite());
     EXPECT_GE(adjoint.condition, 1);
-    if (condition <= 1e6) EXPECT_EQ(adjoint.dependent, 0);
+    EXPECT_TRUE(condition > 1e6 || adjoint.dependent == 0);
     if (adjoint.dependent > 0) ++tally.dependent;
     if (allowed >= 1) continue;  // as far as double can tell, H is singular
     const LongMatrix expected = dense_adjoint(H, g);
-    const double difference = static_cast<double>(
-        (adjoint.beta.cast<long double>() - expected).norm() / expected.norm());
+    const double difference =
+        static_cast<double>((adjoint.beta.cast<long double>() - expected).norm() / expected.norm());
     EXPECT_LE(difference, allowed);
     ++tally.judged;
     tally.worst_relative = std::max(tally.worst_relative, difference / condition);
@@ -98,19 +97,20 @@ TEST(AdjointProperty, EqualsTheDenseSystem) {
                                  spec.to_string(), name(kind), pixels, atoms, p.lambda1, lambda2,
                                  solved ? "solved" : "arbitrary");
             const Index most = std::min<Index>(atoms, pixels == 25 ? 6 : 12);
-            SparseCode code =
-                solved ? Coder(p.K, {.lambda1 = p.lambda1, .lambda2 = p.lambda2})
-                             .encode(p.B, p.kappa())
-                       : arbitrary_code(random, atoms, 1 + random.below(most), pixels);
+            SparseCode code = solved
+                                  ? Coder(p.K, {.lambda1 = p.lambda1, .lambda2 = p.lambda2})
+                                        .encode(p.B, p.kappa())
+                                  : arbitrary_code(random, atoms, 1 + random.below(most), pixels);
             truncate(code, most);
             ASSERT_GE(code.A.rows(), 1) << p.name;
             compare(p, code, random, tally);
             if (HasFatalFailure()) return;
           }
-  fmt::print("{} systems, {} of cond(H) <= 1e6: worst relative difference {:.2g}; "
-             "{} judged: worst difference over cond(H) {:.2g}; {} with dependent rows\n",
-             tally.problems, tally.well_posed, tally.worst_well_posed, tally.judged,
-             tally.worst_relative, tally.dependent);
+  fmt::print(
+      "{} systems, {} of cond(H) <= 1e6: worst relative difference {:.2g}; "
+      "{} judged: worst difference over cond(H) {:.2g}; {} with dependent rows\n",
+      tally.problems, tally.well_posed, tally.worst_well_posed, tally.judged, tally.worst_relative,
+      tally.dependent);
   EXPECT_GE(tally.problems, 100);
   EXPECT_GE(tally.well_posed, 100);
   EXPECT_GE(tally.judged, tally.problems * 9 / 10);
@@ -133,46 +133,74 @@ TEST(AdjointProperty, RowsOfVeryDifferentNorms) {
   EXPECT_GE(tally.judged, 50);
 }
 
+/// Nearly identical atoms: as accurate as the condition number allows.
+TEST(AdjointProperty, NearlyDuplicatedActiveAtoms) {
+  Tally tally;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Random random(seed);
+    const Index pixels = seed % 2 == 0 ? 1 : 4;
+    Matrix D = random_atoms(random, 20, 8);
+    duplicate_atoms(random, D, 0.6, random.log_uniform(1e-5, 1e-2));
+    Problem p = make_problem(*make_kernel({"linear", {}}), D, make_window(random, D, pixels));
+    p.lambda1 = 0.1;
+    p.name = fmt::format("Random({}) S={}", seed, pixels);
+    SparseCode code = arbitrary_code(random, 8, 8, pixels);
+    // Rows in one direction: sparsity does not tell the atoms apart.
+    for (Index i = 1; i < 8; ++i) code.A.row(i) = random.uniform(0.2, 1) * code.A.row(0);
+    compare(p, code, random, tally);
+  }
+  fmt::print("{} systems, {} judged, {} of cond(H) <= 1e6: worst difference over cond(H) {:.2g}\n",
+             tally.problems, tally.judged, tally.well_posed, tally.worst_relative);
+  EXPECT_GE(tally.judged - tally.well_posed, 30);
+}
+
 /// Two identical atoms active with parallel rows: H is singular, and the solve says so.
 TEST(AdjointProperty, DuplicatedActiveAtoms) {
   for (const Spec& spec : example_kernels())
     for (const Index pixels : {1, 2, 9, 25})
-      for (std::uint64_t seed = 0; seed < 5; ++seed) {
-        SCOPED_TRACE(fmt::format("Random({}) {} S={}", seed, spec.to_string(), pixels));
-        Random random(seed);
-        Matrix D = random_atoms(random, 30, 8);
-        D.col(5) = D.col(2);
-        const auto kernel = make_kernel(spec);
-        const Coder coder(kernel->gram(D, D), {.lambda1 = 0.05});
-        SparseCode code;
-        code.active = {1, 2, 5, 6};
-        code.A = random.normals(4, pixels);
-        code.A.row(2) = 0.7 * code.A.row(1);
-        RowMatrix g = RowMatrix::Zero(4, pixels);
-        for (Index i = 0; i < 4; ++i) g(i, 0) = random.normal();
-        g(2, 0) = g(1, 0);  // as the classifier would give, were the atoms one
-        const Adjoint adjoint = coder.adjoint(code, g);
-        EXPECT_TRUE(adjoint.beta.allFinite());
-        EXPECT_GE(adjoint.dependent, 1);
-        EXPECT_LT(adjoint.beta.norm(), 1e6);
+      for (const double lambda1 : {0.1, 1e-2, 1e-3, 1e-4})
+        for (std::uint64_t seed = 0; seed < 8; ++seed) {
+          SCOPED_TRACE(fmt::format("Random({}) {} S={} lambda1={}", seed, spec.to_string(), pixels,
+                                   lambda1));
+          Random random(seed);
+          Matrix D = random_atoms(random, 30, 8);
+          D.col(5) = D.col(2);
+          const auto kernel = make_kernel(spec);
+          const Coder coder(kernel->gram(D, D), {.lambda1 = lambda1});
+          SparseCode code;
+          code.active = {1, 2, 5, 6};
+          code.A = random.normals(4, pixels);
+          code.A.rowwise().normalize();
+          code.A.row(2) = 0.7 * code.A.row(1);
+          RowMatrix g = RowMatrix::Zero(4, pixels);
+          for (Index i = 0; i < 4; ++i) g(i, 0) = random.normal();
+          // A classifier that treats the two atoms differently asks for what does not exist.
+          const Adjoint without_solution = coder.adjoint(code, g);
+          EXPECT_TRUE(without_solution.beta.allFinite());
+          EXPECT_GE(without_solution.dependent, 1);
+          EXPECT_LT(without_solution.beta.norm(), 100 * g.norm() / lambda1);
 
-        // What is left out is the redundant row alone: all four together do what three do.
-        SparseCode single;
-        single.active = {1, 2, 6};
-        single.A.resize(3, pixels);
-        single.A.row(0) = code.A.row(0);
-        single.A.row(1) = code.A.row(1) + code.A.row(2);
-        single.A.row(2) = code.A.row(3);
-        RowMatrix h(3, pixels);
-        h.row(0) = g.row(0);
-        h.row(1) = g.row(1);
-        h.row(2) = g.row(3);
-        const RowMatrix beta = coder.adjoint(single, h).beta;
-        EXPECT_LT((adjoint.beta.row(0) - beta.row(0)).norm(), 1e-6 * beta.norm());
-        EXPECT_LT((adjoint.beta.row(1) + adjoint.beta.row(2) - beta.row(1)).norm(),
-                  1e-6 * beta.norm());
-        EXPECT_LT((adjoint.beta.row(3) - beta.row(2)).norm(), 1e-6 * beta.norm());
-      }
+          // One that treats them alike gets what it would get were the atoms one.
+          g(2, 0) = g(1, 0);
+          const Adjoint adjoint = coder.adjoint(code, g);
+          EXPECT_TRUE(adjoint.beta.allFinite());
+          EXPECT_GE(adjoint.dependent, 1);
+          SparseCode single;
+          single.active = {1, 2, 6};
+          single.A.resize(3, pixels);
+          single.A.row(0) = code.A.row(0);
+          single.A.row(1) = code.A.row(1) + code.A.row(2);
+          single.A.row(2) = code.A.row(3);
+          RowMatrix h(3, pixels);
+          h.row(0) = g.row(0);
+          h.row(1) = g.row(1);
+          h.row(2) = g.row(3);
+          const RowMatrix beta = coder.adjoint(single, h).beta;
+          EXPECT_LT((adjoint.beta.row(0) - beta.row(0)).norm(), 1e-6 * beta.norm());
+          EXPECT_LT((adjoint.beta.row(1) + adjoint.beta.row(2) - beta.row(1)).norm(),
+                    1e-6 * beta.norm());
+          EXPECT_LT((adjoint.beta.row(3) - beta.row(2)).norm(), 1e-6 * beta.norm());
+        }
 }
 
 TEST(AdjointProperty, NoActiveRows) {

@@ -1,5 +1,6 @@
-// The task gradient against central finite differences of the loss, through a coder that solves every perturbed
-// problem anew: every kernel x loss x S x lambda2, on random and on coherent dictionaries.
+// The task gradient against central finite differences of the loss, through a coder that solves
+// every perturbed problem anew: every kernel x loss x S x lambda2, on random and on coherent
+// dictionaries.
 #include <gtest/gtest.h>
 
 #include <tuple>
@@ -89,7 +90,8 @@ bool is_smooth(const Task& task, double margin) {
   return code.A.rowwise().norm().minCoeff() > 0.05 * typical;
 }
 
-/// Central differences of order 6: their step can be large, so that the rounding errors of the coder don't matter.
+/// Central differences of order 6: their step can be large, so that the rounding errors of the
+/// coder don't matter.
 template <class Shift>
 double derivative(const Task& task, double step, const Shift& shift) {
   constexpr double weights[] = {45.0 / 60, -9.0 / 60, 1.0 / 60};

@@ -1,8 +1,9 @@
 // Reads the JSON that scripts/make_golden.py, an independent NumPy implementation, wrote.
 #pragma once
 
-#include <fstream>
 #include <nlohmann/json.hpp>
+
+#include <fstream>
 #include <string>
 #include <vector>
 

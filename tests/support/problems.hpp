@@ -84,9 +84,9 @@ inline Matrix coherent_atoms(Random& random, Index bands, Index atoms) {
   }
   Matrix D(bands, atoms);
   for (Index j = 0; j < atoms; ++j) {
-    Vector mixture = Vector::Constant(bands, 1.0);
-    for (Index k = 0; k < bumps; ++k) mixture += random.uniform(0.4, 1.0) * shapes.col(k);
-    for (Index b = 0; b < bands; ++b) mixture[b] *= 1 + 0.01 * random.normal();
+    Vector mixture = Vector::Constant(bands, 0.6);
+    for (Index k = 0; k < bumps; ++k) mixture += random.uniform(0.3, 1.0) * shapes.col(k);
+    for (Index b = 0; b < bands; ++b) mixture[b] *= 1 + 0.02 * random.normal();
     D.col(j) = mixture.normalized();
   }
   return D;

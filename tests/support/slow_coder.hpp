@@ -37,8 +37,8 @@ class FeatureSpace {
     joint << p.K + p.lambda2 * Matrix::Identity(d, d), p.B, p.B.transpose(), p.C;
     const Eigen::SelfAdjointEigenSolver<Matrix> eigen(joint);
     // Rounding leaves eigenvalues of a semidefinite matrix slightly below zero.
-    const Matrix features = eigen.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal() *
-                            eigen.eigenvectors().transpose();
+    const Matrix features =
+        eigen.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal() * eigen.eigenvectors().transpose();
     atoms_ = features.leftCols(d);
     pixels_ = features.rightCols(p.pixels());
   }
@@ -54,8 +54,7 @@ class FeatureSpace {
     const double square = residual.squaredNorm();
     if (square == 0) return 0;
     const double best = pixels_.cwiseProduct(residual).sum() / square;
-    const double limit =
-        largest > 0 ? lambda1_ / largest : std::numeric_limits<double>::infinity();
+    const double limit = largest > 0 ? lambda1_ / largest : std::numeric_limits<double>::infinity();
     const Matrix theta = std::clamp(best, -limit, limit) * residual;
     return 0.5 * pixels_.squaredNorm() - 0.5 * (pixels_ - theta).squaredNorm();
   }

@@ -1,4 +1,5 @@
-// A training set small enough for a test: three classes of noisy smooth spectra on a patchwork, with 3 x 3 windows.
+// A training set small enough for a test: three classes of noisy smooth spectra on a patchwork,
+// with 3 x 3 windows.
 #pragma once
 
 #include "hyperatom/learn/samples.hpp"
@@ -11,7 +12,9 @@ inline Samples small_scene(std::uint64_t seed, Index side, Index window, double 
   constexpr Index bands = 12, classes = 3, field = 4;
   Random random(seed);
   const Matrix spectra = coherent_atoms(random, bands, classes);
-  const auto class_at = [](Index row, Index col) { return (row / field + 2 * (col / field)) % classes; };
+  const auto class_at = [](Index row, Index col) {
+    return (row / field + 2 * (col / field)) % classes;
+  };
   Samples samples;
   samples.classes = classes;
   samples.pixels.resize(bands, side * side);
@@ -22,7 +25,8 @@ inline Samples small_scene(std::uint64_t seed, Index side, Index window, double 
   }
   const Index inner = side - 2;
   samples.windows.resize(window, inner * inner);
-  constexpr Index near[9][2] = {{0, 0}, {-1, 0}, {0, -1}, {0, 1}, {1, 0}, {-1, -1}, {-1, 1}, {1, -1}, {1, 1}};
+  constexpr Index near[9][2] = {{0, 0},   {-1, 0}, {0, -1}, {0, 1}, {1, 0},
+                                {-1, -1}, {-1, 1}, {1, -1}, {1, 1}};
   for (Index i = 0; i < inner * inner; ++i) {
     const Index row = 1 + i / inner, col = 1 + i % inner;
     samples.labels.push_back(class_at(row, col));

@@ -93,7 +93,7 @@ TEST(AtomicFile, ReplacesALinkAndLeavesItsTarget) {
 
 TEST(AtomicFile, HasThePermissionsOfANewFile) {
   const TemporaryFolder folder;
-  for (const mode_t mask : {0022, 0077, 0000}) {
+  for (const mode_t mask : {0022u, 0077u, 0000u}) {
     const mode_t before = umask(mask);
     write_whole(folder / "a", "x");
     umask(before);

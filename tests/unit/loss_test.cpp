@@ -23,10 +23,13 @@ TEST(Loss, GradientAndCurvatureAgreeWithFiniteDifferences) {
       const Index y = random.below(classes);
       if (((scores.array().abs() - 1).abs() < 1e-3).any()) continue;  // a kink of the hinge
       const double h = 1e-5;
-      const double slope = (loss->value(scores + h * v, y) - loss->value(scores - h * v, y)) / (2 * h);
+      const double slope =
+          (loss->value(scores + h * v, y) - loss->value(scores - h * v, y)) / (2 * h);
       EXPECT_NEAR(loss->gradient(scores, y).dot(v), slope, 1e-8 * (1 + std::abs(slope)));
-      const Vector bend = (loss->gradient(scores + h * v, y) - loss->gradient(scores - h * v, y)) / (2 * h);
-      EXPECT_LT((loss->curvature(scores, y, v) - bend).norm(), 1e-8 * (1 + bend.norm())) << spec.name;
+      const Vector bend =
+          (loss->gradient(scores + h * v, y) - loss->gradient(scores - h * v, y)) / (2 * h);
+      EXPECT_LT((loss->curvature(scores, y, v) - bend).norm(), 1e-8 * (1 + bend.norm()))
+          << spec.name;
     }
   }
 }

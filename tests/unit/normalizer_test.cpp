@@ -97,7 +97,9 @@ TEST(Normalizer, ExtremeValuesStayFinite) {
     for (const std::string& kind : normalizer_kinds()) {
       const Matrix result = Normalizer::fit(kind, pixels).apply(pixels);
       EXPECT_TRUE(result.allFinite()) << kind << ' ' << size;
-      if (kind == "unit") EXPECT_NEAR(result.col(1).norm(), 1, 1e-15);
+      if (kind == "unit") {
+        EXPECT_NEAR(result.col(1).norm(), 1, 1e-15);
+      }
     }
   }
 }

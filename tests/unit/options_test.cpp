@@ -56,11 +56,13 @@ TEST(Options, ErrorsNameFieldRangeAndValue) {
   };
   EXPECT_EQ(reading(R"({"lambda1": 0})"), "lambda1 must be greater than 0, not 0.0");
   EXPECT_EQ(reading(R"({"lambda2": -1})"), "lambda2 must be at least 0, not -1.0");
-  EXPECT_EQ(reading(R"({"validation": 1})"), "validation must be at least 0 and at most 0.9, not 1.0");
+  EXPECT_EQ(reading(R"({"validation": 1})"),
+            "validation must be at least 0 and at most 0.9, not 1.0");
   EXPECT_EQ(reading(R"({"batch": 0})"), "batch must be at least 1 and at most 1000000, not 0");
   EXPECT_EQ(reading(R"({"batch": 1.5})"), "batch must be a whole number, not 1.5");
   EXPECT_EQ(reading(R"({"seed": -1})"), "seed must be a whole number, 0 or greater, not -1");
-  EXPECT_EQ(reading(R"({"optimizer": "lbfgs"})"), "optimizer must be one of adam, sgd, not \"lbfgs\"");
+  EXPECT_EQ(reading(R"({"optimizer": "lbfgs"})"),
+            "optimizer must be one of adam, sgd, not \"lbfgs\"");
   EXPECT_EQ(reading(R"({"balance": 1})"), "balance must be true or false, not 1");
   EXPECT_EQ(reading(R"({"lambda": 1})"), "unknown option 'lambda'");
   EXPECT_EQ(reading("[1]"), "the options are not a JSON object: [1]");
@@ -76,7 +78,8 @@ TEST(Options, NotANumberIsRefused) {
 TEST(Options, SpecsAreChecked) {
   TrainOptions options;
   options.kernel = Spec::parse("gaussian(sigma=-1)");
-  EXPECT_NE(message([&] { validate(options); }).find("sigma must be greater than 0"), std::string::npos);
+  EXPECT_NE(message([&] { validate(options); }).find("sigma must be greater than 0"),
+            std::string::npos);
 }
 
 TEST(Options, EveryFieldIsDescribedOnce) {

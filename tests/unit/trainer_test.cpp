@@ -1,4 +1,5 @@
-// The trainer: results that depend on nothing but samples and options, checkpoints, validation, balance, bad input.
+// The trainer: results that depend on nothing but samples and options, checkpoints, validation,
+// balance, bad input.
 #include "hyperatom/learn/trainer.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +25,9 @@ TrainOptions short_run() {
   return options;
 }
 
-bool same_bits(const Parameters& a, const Parameters& b) { return a.D == b.D && a.W == b.W && a.b == b.b; }
+bool same_bits(const Parameters& a, const Parameters& b) {
+  return a.D == b.D && a.W == b.W && a.b == b.b;
+}
 
 /// Everything about a training that later steps or users could see.
 void expect_same(const Trainer& a, const Trainer& b) {
@@ -226,7 +229,8 @@ TEST(Trainer, HeldOutSamplesAreDisjointAndLeaveEveryClassOne) {
   for (const Index i : trainer.held_out()) EXPECT_TRUE(all.insert(i).second);
   EXPECT_EQ(static_cast<Index>(all.size()), few.size());
   for (const Index n : count) EXPECT_GE(n, 1);
-  EXPECT_NEAR(static_cast<double>(trainer.held_out().size()), 0.5 * static_cast<double>(few.size()), 2);
+  EXPECT_NEAR(static_cast<double>(trainer.held_out().size()), 0.5 * static_cast<double>(few.size()),
+              2);
   // Three atoms a class were asked for; the class of one pixel has one.
   EXPECT_EQ(trainer.parameters().atoms(), 7);
 }
@@ -277,14 +281,17 @@ TEST(Trainer, RefusesWhatDoesNotFit) {
     }
     return std::string("nothing was thrown");
   };
-  EXPECT_EQ(refused([](Samples& s) { s.labels.pop_back(); }), "training samples: 99 labels for 100 windows");
-  EXPECT_EQ(refused([](Samples& s) { s.labels[3] = 3; }), "training samples: label 3 outside 0 .. 2");
+  EXPECT_EQ(refused([](Samples& s) { s.labels.pop_back(); }),
+            "training samples: 99 labels for 100 windows");
+  EXPECT_EQ(refused([](Samples& s) { s.labels[3] = 3; }),
+            "training samples: label 3 outside 0 .. 2");
   EXPECT_EQ(refused([](Samples& s) { s.classes = 4; }), "training samples: class 4 has no sample");
   EXPECT_EQ(refused([](Samples& s) { s.pixels(2, 5) = std::nan(""); }),
             "training samples: a pixel has a value that is not finite");
   EXPECT_EQ(refused([](Samples& s) { s.windows(0, 0) = 144; }),
             "training samples: a window lists a pixel outside 0 .. 143");
-  EXPECT_EQ(refused([](Samples& s) { s.windows.resize(1, 0); }), "training samples: there are none");
+  EXPECT_EQ(refused([](Samples& s) { s.windows.resize(1, 0); }),
+            "training samples: there are none");
 
   TrainOptions options = short_run();
   options.epochs = -1;
@@ -296,7 +303,8 @@ TEST(Trainer, RefusesWhatDoesNotFit) {
   EXPECT_THROW(Trainer(other, trainer.checkpoint()), DataError);
   Parameters wrong = trainer.parameters();
   wrong.W.conservativeResize(2, Eigen::NoChange);
-  EXPECT_THROW(Trainer(samples, short_run(), wrong, trainer.checkpoint().atom_classes), OptionError);
+  EXPECT_THROW(Trainer(samples, short_run(), wrong, trainer.checkpoint().atom_classes),
+               OptionError);
 }
 
 TEST(Trainer, DivergenceIsAnErrorThatNamesTheRate) {

@@ -1,0 +1,100 @@
+#include "hyperatom/base/simd.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+namespace hyperatom {
+namespace {
+
+/// Numbers between two doubles of one sign.
+std::int64_t ulps(double a, double b) {
+  std::int64_t x, y;
+  std::memcpy(&x, &a, sizeof x);
+  std::memcpy(&y, &b, sizeof y);
+  return x < y ? y - x : x - y;
+}
+
+double exp_of(double x) {
+  simd::exp_of_nonpositive(&x, 1);
+  return x;
+}
+
+TEST(SimdExp, WithinTwoUlpOfTheStandardLibrary) {
+  constexpr int n = 1 << 20;
+  std::int64_t worst = 0;
+  std::vector<double> grid(4), values;
+  // From -708 to 0 evenly, and towards 0 by powers of two, where exp(x) is next to 1.
+  for (int i = 0; i < n; i += 4) {
+    for (int k = 0; k < 4; ++k) grid[static_cast<size_t>(k)] = -708.0 * (n - i - k) / n;
+    values = grid;
+    simd::exp_of_nonpositive(values.data(), 4);
+    for (size_t k = 0; k < 4; ++k) worst = std::max(worst, ulps(values[k], std::exp(grid[k])));
+  }
+  EXPECT_LE(worst, 2);
+  for (int e = 0; e < 60; ++e)
+    for (const double m : {1.0, 1.3, 1.7}) {
+      const double x = -m * std::ldexp(1.0, -e);
+      EXPECT_LE(ulps(exp_of(x), std::exp(x)), 2) << x;
+    }
+}
+
+TEST(SimdExp, EndsOfTheRange) {
+  EXPECT_EQ(exp_of(0), 1);
+  EXPECT_EQ(exp_of(-0.0), 1);
+  EXPECT_EQ(exp_of(-1000), 0);
+  EXPECT_EQ(exp_of(std::nextafter(-708, -1000)), 0);
+  EXPECT_EQ(exp_of(-std::numeric_limits<double>::infinity()), 0);
+  EXPECT_EQ(exp_of(-std::numeric_limits<double>::max()), 0);
+  EXPECT_LE(ulps(exp_of(-708), std::exp(-708)), 2);
+}
+
+TEST(SimdExp, IsMonotoneEnoughToStayInRange) {
+  for (int i = 0; i < 100000; ++i) {
+    const double y = exp_of(-i * 0.007);
+    EXPECT_LE(y, 1);
+    EXPECT_GT(y, 0);
+  }
+}
+
+TEST(SimdExp, NotANumberStaysOne) {
+  EXPECT_TRUE(std::isnan(exp_of(std::numeric_limits<double>::quiet_NaN())));
+}
+
+/// A value does not depend on its place, nor on its neighbours.
+TEST(SimdExp, LanesAreIndependent) {
+  for (Index n = 1; n <= 19; ++n)
+    for (Index place = 0; place < n; ++place) {
+      std::vector<double> x(static_cast<size_t>(n), -1000.0);
+      for (Index i = 0; i < n; ++i) x[static_cast<size_t>(i)] = i % 2 == 0 ? 0 : -3.5;
+      x[static_cast<size_t>(place)] = -0.73;
+      simd::exp_of_nonpositive(x.data(), n);
+      EXPECT_EQ(x[static_cast<size_t>(place)], exp_of(-0.73));
+    }
+}
+
+TEST(Simd, PartsReadAndWriteNothingBeyond) {
+  for (Index n = 0; n < simd::width; ++n) {
+    std::vector<double> exactly(static_cast<size_t>(n), 7.0);  // AddressSanitizer watches its ends
+    const simd::Pack part = simd::load_part(exactly.data(), n);
+    for (Index i = 0; i < simd::width; ++i) EXPECT_EQ(part[i], i < n ? 7 : 0);
+    double target[4] = {1, 2, 3, 4};
+    simd::store_part(target, part, n);
+    for (Index i = 0; i < 4; ++i) EXPECT_EQ(target[i], i < n ? 7 : static_cast<double>(i + 1));
+  }
+}
+
+TEST(Simd, SumAndRounding) {
+  EXPECT_EQ(simd::sum(simd::Pack{1, 2, 4, 8}), 15);
+  EXPECT_EQ(simd::round_up(0), 0);
+  EXPECT_EQ(simd::round_up(1), 4);
+  EXPECT_EQ(simd::round_up(4), 4);
+  EXPECT_EQ(simd::round_up(5), 8);
+}
+
+}  // namespace
+}  // namespace hyperatom
