@@ -108,7 +108,8 @@ INSTANTIATE_TEST_SUITE_P(Cases, Algorithm1,
                          [](const auto& test) { return test.param; });
 
 TEST(Unsupervised, ValueAndGradient) {
-  for (const Json& json : golden("unsupervised.json").at("cases")) {
+  const Json file = golden("unsupervised.json");
+  for (const Json& json : file.at("cases")) {
     const auto kernel = make_kernel(Spec::parse(json.at("kernel").get<std::string>()));
     const Matrix X = window_of(json.at("pixels"), json.at("bands").get<Index>());
     Parameters theta;
