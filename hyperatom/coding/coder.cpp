@@ -158,7 +158,9 @@ void WindowCoder::encode_one(const Columns& B, double kappa) {
   SparseCode second;
   joint_->start(warm_start(code_));
   joint_->solve(B, kappa, second);
+  const int steps = code_.steps + second.steps;
   if (second.gap < code_.gap) code_ = std::move(second);
+  code_.steps = steps;
 }
 
 }  // namespace hyperatom

@@ -48,7 +48,8 @@ class GaussianKernel final : public Kernel {
 
 std::unique_ptr<const Kernel> make_gaussian_kernel(SpecReader& parameters) {
   const double sigma = parameters.require("sigma");
-  parameters.expect(sigma > 0, "sigma", "greater than 0");
+  parameters.expect(sigma > 1e-300, "sigma",
+                    "greater than 0 (1e-300)");  // 1 / sigma must not overflow
   return std::make_unique<GaussianKernel>(sigma);
 }
 

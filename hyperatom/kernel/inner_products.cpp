@@ -9,30 +9,36 @@ namespace {
 
 using simd::Pack;
 
+/// Adds the products of one pack of bands to `rows` x `cols` running sums.
+template <int rows, int cols, class Load>
+inline void accumulate(Pack (&sums)[cols][rows], const double* x, Index x_stride, const double* y,
+                       Index y_stride, const Load& load) {
+  Pack xs[rows];
+#pragma GCC unroll 4
+  for (int i = 0; i < rows; ++i) xs[i] = load(x + i * x_stride);
+#pragma GCC unroll 4
+  for (int j = 0; j < cols; ++j) {
+    const Pack yj = load(y + j * y_stride);
+#pragma GCC unroll 4
+    for (int i = 0; i < rows; ++i) sums[j][i] = simd::multiply_add(xs[i], yj, sums[j][i]);
+  }
+}
+
 /// `rows` x `cols` entries at a time: twelve running sums fill the registers of AVX2.
 template <int rows, int cols>
 void tile(const double* x, Index x_stride, const double* y, Index y_stride, Index bands, double* k,
           Index k_stride) {
-  Pack sums[rows][cols] = {};
+  Pack sums[cols][rows] = {};
   Index b = 0;
-  for (; b + simd::width <= bands; b += simd::width) {
-    Pack xs[rows];
-    for (int i = 0; i < rows; ++i) xs[i] = simd::load(x + i * x_stride + b);
-    for (int j = 0; j < cols; ++j) {
-      const Pack yj = simd::load(y + j * y_stride + b);
-      for (int i = 0; i < rows; ++i) sums[i][j] = simd::multiply_add(xs[i], yj, sums[i][j]);
-    }
-  }
-  if (b < bands) {
-    Pack xs[rows];
-    for (int i = 0; i < rows; ++i) xs[i] = simd::load_part(x + i * x_stride + b, bands - b);
-    for (int j = 0; j < cols; ++j) {
-      const Pack yj = simd::load_part(y + j * y_stride + b, bands - b);
-      for (int i = 0; i < rows; ++i) sums[i][j] = simd::multiply_add(xs[i], yj, sums[i][j]);
-    }
-  }
+  for (; b + simd::width <= bands; b += simd::width)
+    accumulate<rows, cols>(sums, x + b, x_stride, y + b, y_stride, simd::load);
+  if (b < bands)
+    accumulate<rows, cols>(sums, x + b, x_stride, y + b, y_stride,
+                           [&](const double* p) { return simd::load_part(p, bands - b); });
+#pragma GCC unroll 4
   for (int j = 0; j < cols; ++j)
-    for (int i = 0; i < rows; ++i) k[j * k_stride + i] = simd::sum(sums[i][j]);
+#pragma GCC unroll 4
+    for (int i = 0; i < rows; ++i) k[j * k_stride + i] = simd::sum(sums[j][i]);
 }
 
 template <int cols>

@@ -1,0 +1,87 @@
+#include "hyperatom/learn/scene_samples.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "hyperatom/base/error.hpp"
+#include "hyperatom/scene/neighborhoods.hpp"
+
+namespace hyperatom {
+namespace {
+
+constexpr Index strip_rows = 32;
+
+size_t at(Index i) { return static_cast<size_t>(i); }
+
+}  // namespace
+
+SceneSamples gather_samples(SceneSource& source, const Labels& labels,
+                            std::span<const Index> pixels, Index window,
+                            const Normalizer& normalizer) {
+  const SceneInfo& scene = source.info();
+  const Neighborhoods neighborhoods(window);
+  SceneSamples result;
+  std::vector<Index> windows, members(at(window));  // windows: places in `spectra`
+  std::unordered_map<Index, Index> place;           // of a scene's pixel in `spectra`
+  std::vector<float> spectra;
+  Strip strip;
+  for (size_t next = 0; next < pixels.size();) {
+    const Index first = pixels[next] / scene.cols;
+    const Index from = std::max<Index>(0, first - neighborhoods.reach());
+    const Index to = std::min(scene.rows, first + strip_rows + neighborhoods.reach());
+    source.read(from, to - from, strip);
+    for (; next < pixels.size() && pixels[next] / scene.cols < first + strip_rows; ++next) {
+      const Index row = pixels[next] / scene.cols - from, col = pixels[next] % scene.cols;
+      if (!strip.valid[at(row * scene.cols + col)]) {
+        ++result.not_valid;
+        continue;
+      }
+      neighborhoods.gather(strip.valid, to - from, scene.cols, row, col, members);
+      for (const Index member : members) {
+        const auto [found, is_new] =
+            place.try_emplace(from * scene.cols + member, static_cast<Index>(place.size()));
+        windows.push_back(found->second);
+        if (!is_new) continue;
+        const float* values = strip.pixels.data() + member * scene.bands;
+        spectra.insert(spectra.end(), values, values + scene.bands);
+      }
+      result.pixels.push_back(pixels[next]);
+      result.samples.labels.push_back(labels.id(pixels[next]) - 1);
+    }
+  }
+  if (result.pixels.empty())
+    throw DataError(fmt::format(
+        "{}: none of the {} labelled pixels can be used: no-data, or not finite, or zero",
+        scene.path, pixels.size()));
+  const Eigen::Map<const MatrixF> raw(spectra.data(), scene.bands,
+                                      static_cast<Index>(place.size()));
+  result.samples.pixels = normalizer.apply(raw);
+  result.samples.windows = Eigen::Map<const Eigen::MatrixX<Index>>(
+      windows.data(), window, static_cast<Index>(result.pixels.size()));
+  result.samples.classes = labels.classes();
+  return result;
+}
+
+Normalizer fit_normalizer(std::string_view kind, SceneSource& source) {
+  constexpr Index enough = 1000000;
+  const SceneInfo& scene = source.info();
+  const Index step = std::max<Index>(1, scene.pixels() / enough);
+  std::vector<float> values;
+  Strip strip;
+  for (Index row = 0; row < scene.rows; row += step) {
+    source.read(row, 1, strip);
+    for (Index i = 0; i < scene.cols; ++i)
+      if (strip.valid[at(i)])
+        values.insert(values.end(), strip.pixels.data() + i * scene.bands,
+                      strip.pixels.data() + (i + 1) * scene.bands);
+  }
+  const auto count = static_cast<Index>(values.size()) / scene.bands;
+  if (count == 0)
+    throw DataError(fmt::format("{}: no pixel can be used: all are no-data, or not finite, or zero",
+                                scene.path));
+  return Normalizer::fit(kind, Eigen::Map<const MatrixF>(values.data(), scene.bands, count));
+}
+
+}  // namespace hyperatom

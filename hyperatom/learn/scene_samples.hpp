@@ -1,0 +1,30 @@
+// Training samples from a scene and its labels.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "hyperatom/learn/samples.hpp"
+#include "hyperatom/scene/labels.hpp"
+#include "hyperatom/scene/normalizer.hpp"
+#include "hyperatom/scene/scene.hpp"
+
+namespace hyperatom {
+
+struct SceneSamples {
+  Samples samples;
+  std::vector<Index> pixels;  ///< of the scene: the centres of the samples
+  Index not_valid = 0;        ///< labelled pixels that were left out because they can't be used
+};
+
+/// The windows of `pixels` (ascending, labelled), normalised. Reads only the rows that are needed,
+/// a few at a time. Throws DataError when no pixel is left.
+SceneSamples gather_samples(SceneSource& source, const Labels& labels,
+                            std::span<const Index> pixels, Index window,
+                            const Normalizer& normalizer);
+
+/// A normaliser of this kind, fitted on valid pixels of the scene: all of them, or, above a
+/// million, those of evenly spaced rows.
+Normalizer fit_normalizer(std::string_view kind, SceneSource& source);
+
+}  // namespace hyperatom

@@ -1,0 +1,246 @@
+#include "hyperatom/predict/classifier.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hyperatom/base/error.hpp"
+#include "hyperatom/base/parallel.hpp"
+#include "hyperatom/kernel/kernel.hpp"
+#include "hyperatom/scene/neighborhoods.hpp"
+
+namespace hyperatom {
+namespace {
+
+constexpr Index segment = 128;  // windows coded in one sequence
+constexpr Index block = 64;     // pixels whose kernel columns are formed at a time
+constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
+
+size_t at(Index i) { return static_cast<size_t>(i); }
+
+/// Rows of kernel columns: those that the windows of the present strip reach.
+struct ColumnRows {
+  Index first = 0;  ///< row of the scene
+  Index count = 0;
+  Index cols = 0;
+  Matrix columns;  ///< d x (count * cols)
+  Vector diagonal;
+  std::vector<char> valid;
+
+  /// Forgets the rows before `row`.
+  void drop_before(Index row, Index atoms) {
+    const Index dropped = std::min(count, std::max<Index>(0, row - first));
+    if (dropped == 0) return;
+    const Index kept = (count - dropped) * cols;
+    std::copy_n(columns.data() + dropped * cols * atoms, kept * atoms, columns.data());
+    std::copy_n(diagonal.data() + dropped * cols, kept, diagonal.data());
+    std::copy_n(valid.data() + dropped * cols, kept, valid.data());
+    first += dropped;
+    count -= dropped;
+  }
+};
+
+float confidence_of(const Vector& scores, Index best, bool softmax) {
+  if (softmax) return static_cast<float>(1 / (scores.array() - scores[best]).exp().sum());
+  double second = -std::numeric_limits<double>::infinity();
+  for (Index c = 0; c < scores.size(); ++c)
+    if (c != best) second = std::max(second, scores[c]);
+  return static_cast<float>(std::min(1.0, scores[best] - second));
+}
+
+/// ||phi(x) - Phi(D) alpha||^2 / k(x, x) for the centre of a window.
+float novelty_of(const AtomGram& K, double lambda2, const SparseCode& code, const double* column,
+                 double own) {
+  double rest = own;
+  for (size_t i = 0; i < code.active.size(); ++i) {
+    const double a = code.A(static_cast<Index>(i), 0);
+    double explained = -lambda2 * a;  // K carries lambda2 on its diagonal
+    for (size_t j = 0; j < code.active.size(); ++j)
+      explained += K(code.active[i], code.active[j]) * code.A(static_cast<Index>(j), 0);
+    rest += a * (explained - 2 * column[code.active[i]]);
+  }
+  return own > 0 ? static_cast<float>(std::clamp(rest / own, 0.0, 1.0)) : nothing;
+}
+
+std::string range_of(const Vector& wavelengths) {
+  if (wavelengths.size() == 0) return "without wavelengths";
+  return fmt::format("{:.3f} to {:.3f} um", wavelengths.minCoeff(), wavelengths.maxCoeff());
+}
+
+/// One pass over a scene.
+class Pass {
+ public:
+  Pass(const Model& model, const Kernel& kernel, const Coder& coder, SceneSource& source)
+      : model_(model),
+        kernel_(kernel),
+        coder_(coder),
+        source_(source),
+        neighborhoods_(model.window),
+        softmax_(model.loss.name == "softmax") {}
+
+  /// Strips of this many rows stay within `megabytes`: a row costs its kernel columns, its pixels
+  /// as read, and its results.
+  Index strip_height(Index megabytes, Index rows) const {
+    const auto per_pixel =
+        static_cast<double>(8 * model_.atoms() + 4 * model_.bands() + 4 * model_.classes() + 32);
+    const double fit =
+        static_cast<double>(megabytes) * 1e6 / (per_pixel * static_cast<double>(cols()));
+    return std::clamp<Index>(static_cast<Index>(fit) - 2 * neighborhoods_.reach(), 1,
+                             std::max<Index>(1, rows));
+  }
+
+  void begin(Index first, Index height) {
+    rows_.cols = cols();
+    rows_.first = std::max<Index>(0, first - neighborhoods_.reach());
+    const Index most = std::min(source_.info().rows, height + 2 * neighborhoods_.reach()) * cols();
+    rows_.columns.resize(model_.atoms(), most);
+    rows_.diagonal.resize(most);
+    rows_.valid.resize(at(most));
+  }
+
+  /// Classifies the rows [first, first + count), which follow those of the call before.
+  void run(Index first, Index count, ClassifiedStrip& strip, ClassifyReport& report) {
+    read_up_to(first, count);
+    strip.first = first;
+    strip.count = count;
+    strip.ids.assign(at(count * cols()), 0);
+    strip.scores.setConstant(model_.classes(), count * cols(), nothing);
+    strip.confidence.setConstant(1, count * cols(), nothing);
+    strip.novelty.setConstant(1, count * cols(), nothing);
+    const Index segments = (cols() + segment - 1) / segment;
+    parts_.assign(at(count * segments), {});
+    parallel_for(count * segments, [&](Index task, Index) {
+      const Index begin = task % segments * segment;
+      code_segment(task / segments, begin, std::min(cols(), begin + segment), strip,
+                   parts_[at(task)]);
+    });
+    for (const ClassifyReport& part : parts_) {
+      report.classified += part.classified;
+      report.not_valid += part.not_valid;
+      report.unconverged += part.unconverged;
+      report.active += part.active;
+    }
+  }
+
+ private:
+  Index cols() const { return source_.info().cols; }
+
+  /// Has the kernel columns of all rows that windows of [first, first + count) reach.
+  void read_up_to(Index first, Index count) {
+    rows_.drop_before(first - neighborhoods_.reach(), model_.atoms());
+    const Index have = rows_.first + rows_.count;
+    const Index needed =
+        std::min(source_.info().rows, first + count + neighborhoods_.reach()) - have;
+    if (needed <= 0) return;
+    source_.read(have, needed, read_);
+    const Index offset = rows_.count * cols(), pixels = needed * cols();
+    std::copy(read_.valid.begin(), read_.valid.end(), rows_.valid.begin() + offset);
+    parallel_for((pixels + block - 1) / block, [&](Index i, Index) {
+      const Index begin = i * block, size = std::min(block, pixels - begin);
+      const Matrix X = model_.normalizer.apply(read_.pixels.middleCols(begin, size));
+      kernel_.gram(model_.dictionary, X, rows_.columns.middleCols(offset + begin, size));
+      rows_.diagonal.segment(offset + begin, size) = kernel_.diagonal(X);
+    });
+    rows_.count += needed;
+  }
+
+  /// Pixels [begin, end) of one row of the strip, one after the other.
+  void code_segment(Index row, Index begin, Index end, ClassifiedStrip& strip,
+                    ClassifyReport& part) const {
+    WindowCoder worker(coder_);
+    std::vector<Index> window(at(model_.window));
+    std::vector<const double*> columns(window.size());
+    const Index inside = strip.first + row - rows_.first;
+    for (Index col = begin; col < end; ++col) {
+      if (!rows_.valid[at(inside * cols() + col)]) {
+        ++part.not_valid;
+        continue;
+      }
+      neighborhoods_.gather(rows_.valid, rows_.count, cols(), inside, col, window);
+      double kappa = 0;
+      for (size_t s = 0; s < window.size(); ++s) {
+        columns[s] = rows_.columns.data() + window[s] * model_.atoms();
+        kappa += rows_.diagonal[window[s]];
+      }
+      const SparseCode& code = worker.encode({columns, model_.atoms()}, kappa);
+      judge(code, columns[0], rows_.diagonal[window[0]], row * cols() + col, strip);
+      ++part.classified;
+      part.unconverged += !code.converged;
+      part.active += static_cast<double>(code.active.size());
+    }
+  }
+
+  /// What a code says about pixel `out` of the strip.
+  void judge(const SparseCode& code, const double* column, double own, Index out,
+             ClassifiedStrip& strip) const {
+    Vector scores = model_.bias;
+    for (size_t i = 0; i < code.active.size(); ++i)
+      scores += code.A(static_cast<Index>(i), 0) * model_.weights.col(code.active[i]);
+    Index best = 0;
+    scores.maxCoeff(&best);
+    strip.ids[at(out)] = static_cast<std::int32_t>(best + 1);
+    strip.scores.col(out) = scores.cast<float>();
+    strip.confidence(0, out) = confidence_of(scores, best, softmax_);
+    strip.novelty(0, out) = novelty_of(coder_.gram(), model_.coding.lambda2, code, column, own);
+  }
+
+  const Model& model_;
+  const Kernel& kernel_;
+  const Coder& coder_;
+  SceneSource& source_;
+  const Neighborhoods neighborhoods_;
+  const bool softmax_;
+  ColumnRows rows_;
+  Strip read_;
+  std::vector<ClassifyReport> parts_;
+};
+
+}  // namespace
+
+Classifier::Classifier(const Model& model)
+    : model_(model),
+      kernel_(make_kernel(model.kernel)),
+      coder_(kernel_->gram(model.dictionary, model.dictionary), model.coding) {}
+
+void Classifier::expect_fits(const SceneInfo& scene) const {
+  if (scene.bands != model_.bands())
+    throw DataError(fmt::format("{}: {} bands ({}), the model was trained on {} ({})", scene.path,
+                                scene.bands, range_of(scene.wavelengths), model_.bands(),
+                                range_of(model_.wavelengths)));
+  if (scene.wavelengths.size() == 0 || model_.wavelengths.size() == 0) return;
+  for (Index b = 0; b < scene.bands; ++b) {
+    // Half the distance to the next band: closer is the same band, measured or rounded otherwise.
+    const double next =
+        b + 1 < scene.bands
+            ? std::abs(model_.wavelengths[b + 1] - model_.wavelengths[b])
+            : std::abs(model_.wavelengths[b] - model_.wavelengths[std::max<Index>(0, b - 1)]);
+    if (std::abs(scene.wavelengths[b] - model_.wavelengths[b]) > std::max(0.5 * next, 1e-6))
+      throw DataError(fmt::format("{}: band {} is at {:.4f} um, the model's at {:.4f} um",
+                                  scene.path, b + 1, scene.wavelengths[b], model_.wavelengths[b]));
+  }
+}
+
+ClassifyReport Classifier::classify(SceneSource& source, const ClassifyOptions& options,
+                                    const std::function<void(const ClassifiedStrip&)>& sink,
+                                    const std::function<bool(Index rows)>& progress) const {
+  const SceneInfo& scene = source.info();
+  expect_fits(scene);
+  const Index end =
+      options.count < 0 ? scene.rows : std::min(scene.rows, options.first + options.count);
+  Pass pass(model_, *kernel_, coder_, source);
+  const Index height = pass.strip_height(options.ram, end - options.first);
+  pass.begin(options.first, height);
+  ClassifyReport report;
+  ClassifiedStrip strip;
+  for (Index first = options.first; first < end; first += height) {
+    pass.run(first, std::min(height, end - first), strip, report);
+    sink(strip);
+    if (progress && !progress(strip.first + strip.count - options.first)) break;
+  }
+  report.active /= static_cast<double>(std::max<Index>(1, report.classified));
+  return report;
+}
+
+}  // namespace hyperatom

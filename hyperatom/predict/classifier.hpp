@@ -1,0 +1,63 @@
+// A model applied to a scene of any height, in memory that does not depend on it.
+//
+// The scene is read by strips of rows. The kernel column k(D, x) of a pixel is computed once and
+// read in place for every window that holds the pixel; the columns of the last rows of a strip are
+// kept for the next. Windows are coded along rows, in segments of fixed length that start afresh:
+// the results are the same to the last bit for every strip height and number of threads.
+#pragma once
+
+#include <functional>
+
+#include "hyperatom/kernel/kernel.hpp"
+#include "hyperatom/learn/model.hpp"
+#include "hyperatom/scene/scene.hpp"
+
+namespace hyperatom {
+
+struct ClassifyOptions {
+  Index ram = 1024;  ///< megabytes to stay below, as far as the width of the scene allows
+  Index first = 0;   ///< rows to classify: [first, first + count)
+  Index count = -1;  ///< -1: to the end
+};
+
+/// Some rows of the result. Columns of the matrices are pixels, row by row; NaN where a pixel is
+/// not valid.
+struct ClassifiedStrip {
+  Index first = 0;
+  Index count = 0;
+  std::vector<std::int32_t> ids;  ///< 1 .. classes; 0 where a pixel is not valid
+  MatrixF scores;                 ///< classes x pixels
+  MatrixF confidence;  ///< 1 x pixels: the probability of the class for the softmax loss, else how
+                       ///< far its score is above the next, at most 1
+  MatrixF novelty;     ///< 1 x pixels: share of the pixel, in feature space, that the dictionary
+                       ///< leaves unexplained
+};
+
+struct ClassifyReport {
+  Index classified = 0;
+  Index not_valid = 0;
+  Index unconverged = 0;  ///< codes whose duality gap did not meet the tolerance
+  double active = 0;      ///< mean number of active atoms
+};
+
+class Classifier {
+ public:
+  /// `model` must outlive it.
+  explicit Classifier(const Model& model);
+
+  /// Throws DataError naming bands and wavelengths unless the scene is like the one that the model
+  /// was trained on.
+  void expect_fits(const SceneInfo& scene) const;
+
+  /// Hands every strip to `sink`, in order. `progress` is told the rows done so far; false stops.
+  ClassifyReport classify(SceneSource& source, const ClassifyOptions& options,
+                          const std::function<void(const ClassifiedStrip&)>& sink,
+                          const std::function<bool(Index rows)>& progress = {}) const;
+
+ private:
+  const Model& model_;
+  std::unique_ptr<const Kernel> kernel_;
+  Coder coder_;
+};
+
+}  // namespace hyperatom

@@ -1,0 +1,49 @@
+#include "hyperatom/scene/labels.hpp"
+
+namespace hyperatom {
+namespace {
+
+// Up to eight: Okabe and Ito's palette, made for colour-blind readers (without black, which maps
+// use for no data, and with a grey in its place).
+constexpr Colour few[] = {{230, 159, 0}, {86, 180, 233}, {0, 158, 115},   {240, 228, 66},
+                          {0, 114, 178}, {213, 94, 0},   {204, 121, 167}, {150, 150, 150}};
+
+/// Hue, saturation and value in [0, 1].
+Colour from_hsv(double h, double s, double v) {
+  const double x = 6 * h;
+  const int sector = static_cast<int>(x) % 6;
+  const double f = x - static_cast<int>(x);
+  const double p = v * (1 - s), q = v * (1 - s * f), t = v * (1 - s * (1 - f));
+  const double rgb[6][3] = {{v, t, p}, {q, v, p}, {p, v, t}, {p, q, v}, {t, p, v}, {v, p, q}};
+  Colour colour;
+  for (size_t k = 0; k < 3; ++k) colour[k] = static_cast<std::uint8_t>(255 * rgb[sector][k] + 0.5);
+  return colour;
+}
+
+}  // namespace
+
+std::vector<Index> Labels::counts() const {
+  std::vector<Index> counts(names.size(), 0);
+  for (const std::int32_t label : ids)
+    if (label > 0) ++counts[static_cast<size_t>(label) - 1];
+  return counts;
+}
+
+std::vector<Colour> default_colours(Index classes) {
+  std::vector<Colour> colours;
+  for (Index c = 0; c < classes; ++c) {
+    if (classes <= 8) {
+      colours.push_back(few[c]);
+      continue;
+    }
+    // Many: hues a golden angle apart, on three levels of lightness, so that neighbours in the list
+    // differ in both.
+    const double hue = static_cast<double>(c) * 0.61803398874989485;
+    constexpr double saturation[] = {0.85, 0.55, 0.95}, value[] = {0.9, 0.95, 0.6};
+    colours.push_back(from_hsv(hue - static_cast<double>(static_cast<Index>(hue)),
+                               saturation[c % 3], value[c % 3]));
+  }
+  return colours;
+}
+
+}  // namespace hyperatom

@@ -1,0 +1,215 @@
+// A model over a scene: the same bits for every strip height and number of threads, masked pixels
+// untouched, refusals.
+#include "hyperatom/predict/classifier.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "hyperatom/base/error.hpp"
+#include "hyperatom/base/parallel.hpp"
+#include "hyperatom/learn/gradient.hpp"
+#include "hyperatom/learn/scene_samples.hpp"
+#include "hyperatom/learn/trainer.hpp"
+#include "hyperatom/scene/neighborhoods.hpp"
+#include "hyperatom/scene/synthetic.hpp"
+
+namespace hyperatom {
+namespace {
+
+struct Fixture {
+  Scene scene;
+  Labels labels;
+  Model model;
+};
+
+Fixture make_fixture(Index window, Index rows, Index cols) {
+  Fixture f;
+  const SyntheticOptions options{
+      .rows = rows, .cols = cols, .bands = 30, .classes = 4, .fields = 20, .seed = 2};
+  SyntheticScene synthetic = make_synthetic_scene(options);
+  f.scene.info = {.path = "synthetic",
+                  .format = "memory",
+                  .rows = rows,
+                  .cols = cols,
+                  .bands = 30,
+                  .wavelengths = Vector::LinSpaced(30, 0.4, 2.4)};
+  f.scene.data.pixels = std::move(synthetic.pixels);
+  for (Index i = 0; i < rows * cols; i += 13) f.scene.data.pixels.col(i).setZero();
+  f.scene.data.pixels(3, 5) = std::nanf("");
+  mark_valid(f.scene.data, std::nullopt);
+  f.labels = {rows, cols, {}, {"a", "b", "c", "d"}, default_colours(4), {}};
+  for (const Index c : synthetic.classes) f.labels.ids.push_back(static_cast<std::int32_t>(c) + 1);
+
+  std::vector<Index> train;
+  for (Index i = 0; i < rows * cols; i += 7) train.push_back(i);
+  const auto source = make_source(f.scene);
+  f.model.normalizer = fit_normalizer("unit", *source);
+  const SceneSamples samples = gather_samples(*source, f.labels, train, window, f.model.normalizer);
+  TrainOptions train_options;
+  train_options.epochs = 2;
+  const Trainer trainer(samples.samples, train_options);
+  f.model.kernel = train_options.kernel;
+  f.model.loss = train_options.loss;
+  f.model.coding = train_options.coding();
+  f.model.window = window;
+  f.model.dictionary = trainer.parameters().D;
+  f.model.weights = trainer.parameters().W;
+  f.model.bias = trainer.parameters().b;
+  f.model.atom_classes = trainer.checkpoint().atom_classes;
+  f.model.class_names = f.labels.names;
+  f.model.class_colours = f.labels.colours;
+  f.model.wavelengths = f.scene.info.wavelengths;
+  return f;
+}
+
+struct Map {
+  std::vector<std::int32_t> ids;
+  MatrixF scores, confidence, novelty;
+  ClassifyReport report;
+};
+
+Map classify(const Fixture& f, const ClassifyOptions& options) {
+  const auto source = make_source(f.scene);
+  Map map;
+  const Index pixels = f.scene.info.pixels();
+  map.ids.assign(static_cast<size_t>(pixels), -1);
+  map.scores.setZero(4, pixels);
+  map.confidence.setZero(1, pixels);
+  map.novelty.setZero(1, pixels);
+  map.report = Classifier(f.model).classify(*source, options, [&](const ClassifiedStrip& strip) {
+    const Index first = strip.first * f.scene.info.cols, count = strip.count * f.scene.info.cols;
+    std::copy(strip.ids.begin(), strip.ids.end(), map.ids.begin() + first);
+    map.scores.middleCols(first, count) = strip.scores;
+    map.confidence.middleCols(first, count) = strip.confidence;
+    map.novelty.middleCols(first, count) = strip.novelty;
+  });
+  return map;
+}
+
+/// Equal bits; NaN equals NaN.
+bool same(const MatrixF& a, const MatrixF& b) {
+  return a.size() == b.size() &&
+         std::memcmp(a.data(), b.data(), static_cast<size_t>(a.size()) * sizeof(float)) == 0;
+}
+
+class ClassifierWindows : public testing::TestWithParam<Index> {};
+
+TEST_P(ClassifierWindows, SameBitsForEveryStripHeightAndThreadCount) {
+  const Fixture f = make_fixture(GetParam(), 23, 150);
+  const Map whole = classify(f, {.ram = 100000});
+  EXPECT_EQ(whole.report.classified + whole.report.not_valid, f.scene.info.pixels());
+  EXPECT_GT(whole.report.not_valid, 200);
+  EXPECT_EQ(whole.report.unconverged, 0);
+  for (const int threads : {1, 2, 5})
+    for (const Index ram : {0, 1, 2, 3}) {
+      const ThreadLimit limit(threads);
+      const Map part = classify(f, {.ram = ram});
+      EXPECT_EQ(part.ids, whole.ids);
+      EXPECT_TRUE(same(part.scores, whole.scores));
+      EXPECT_TRUE(same(part.confidence, whole.confidence));
+      EXPECT_TRUE(same(part.novelty, whole.novelty));
+    }
+}
+
+TEST_P(ClassifierWindows, RowsInTheMiddleAreThoseOfTheWholeScene) {
+  const Fixture f = make_fixture(GetParam(), 23, 40);
+  const Map whole = classify(f, {});
+  const Map part = classify(f, {.first = 9, .count = 5});
+  for (Index i = 0; i < f.scene.info.pixels(); ++i) {
+    const bool inside = i / 40 >= 9 && i / 40 < 14;
+    EXPECT_EQ(part.ids[static_cast<size_t>(i)], inside ? whole.ids[static_cast<size_t>(i)] : -1);
+  }
+}
+
+/// The long way: window by window, each from a cold start.
+TEST_P(ClassifierWindows, AgreesWithCodingEveryWindowAlone) {
+  const Fixture f = make_fixture(GetParam(), 12, 15);
+  const Map map = classify(f, {});
+  const auto kernel = make_kernel(f.model.kernel);
+  const Matrix& D = f.model.dictionary;
+  const Coder coder(kernel->gram(D, D), f.model.coding);
+  const Neighborhoods neighborhoods(f.model.window);
+  const Parameters theta{D, f.model.weights, f.model.bias};
+  std::vector<Index> window(static_cast<size_t>(f.model.window));
+  for (Index i = 0; i < f.scene.info.pixels(); ++i) {
+    if (!f.scene.data.valid[static_cast<size_t>(i)]) {
+      EXPECT_EQ(map.ids[static_cast<size_t>(i)], 0);
+      EXPECT_TRUE(std::isnan(map.confidence(0, i)) && std::isnan(map.novelty(0, i)) &&
+                  std::isnan(map.scores(0, i)));
+      continue;
+    }
+    neighborhoods.gather(f.scene.data.valid, 12, 15, i / 15, i % 15, window);
+    MatrixF raw(30, f.model.window);
+    for (Index s = 0; s < f.model.window; ++s)
+      raw.col(s) = f.scene.data.pixels.col(window[static_cast<size_t>(s)]);
+    const Matrix X = f.model.normalizer.apply(raw);
+    const Matrix B = kernel->gram(D, X);
+    const SparseCode code = coder.encode(B, kernel->diagonal(X).sum());
+    const Vector scores = class_scores(theta, code);
+    EXPECT_LT((map.scores.col(i).cast<double>() - scores).norm(), 1e-3);
+    const Vector a = code.dense(D.cols()).col(0);
+    const double rest = 1 - 2 * a.dot(B.col(0)) + a.dot(kernel->gram(D, D) * a);
+    EXPECT_NEAR(map.novelty(0, i), rest, 1e-4);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, ClassifierWindows, testing::Values(1, 9, 25),
+                         [](const auto& test) { return "S" + std::to_string(test.param); });
+
+TEST(Classifier, MaskedValuesChangeNothing) {
+  Fixture f = make_fixture(9, 20, 30);
+  const Map before = classify(f, {});
+  for (Index i = 0; i < f.scene.info.pixels(); ++i)
+    if (!f.scene.data.valid[static_cast<size_t>(i)]) f.scene.data.pixels.col(i).setConstant(123);
+  EXPECT_EQ(classify(f, {}).ids, before.ids);
+}
+
+TEST(Classifier, RefusesOtherBands) {
+  const Fixture f = make_fixture(1, 12, 15);
+  const Classifier classifier(f.model);
+  const auto message = [&](const SceneInfo& info) {
+    try {
+      classifier.expect_fits(info);
+    } catch (const DataError& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing was thrown");
+  };
+  SceneInfo other = f.scene.info;
+  EXPECT_EQ(message(other), "nothing was thrown");
+  other.wavelengths = Vector();
+  EXPECT_EQ(message(other), "nothing was thrown");
+  other.bands = 20;
+  EXPECT_EQ(
+      message(other),
+      "synthetic: 20 bands (without wavelengths), the model was trained on 30 (0.400 to 2.400 um)");
+  other = f.scene.info;
+  other.wavelengths[4] += 0.05;
+  EXPECT_EQ(message(other), "synthetic: band 5 is at 0.7259 um, the model's at 0.6759 um");
+}
+
+TEST(SceneSamples, WindowsAndLabelsOfThePixels) {
+  const Fixture f = make_fixture(9, 40, 30);
+  const auto source = make_source(f.scene);
+  std::vector<Index> pixels;
+  for (Index i = 0; i < f.scene.info.pixels(); i += 11) pixels.push_back(i);
+  const SceneSamples got = gather_samples(*source, f.labels, pixels, 9, f.model.normalizer);
+  EXPECT_EQ(got.samples.size() + got.not_valid, static_cast<Index>(pixels.size()));
+  EXPECT_GT(got.not_valid, 0);
+  const Neighborhoods neighborhoods(9);
+  std::vector<Index> window(9);
+  for (Index k = 0; k < got.samples.size(); ++k) {
+    const Index i = got.pixels[static_cast<size_t>(k)];
+    EXPECT_EQ(got.samples.label(k), f.labels.id(i) - 1);
+    neighborhoods.gather(f.scene.data.valid, 40, 30, i / 30, i % 30, window);
+    for (Index s = 0; s < 9; ++s) {
+      const MatrixF raw = f.scene.data.pixels.col(window[static_cast<size_t>(s)]);
+      EXPECT_EQ(got.samples.window_pixels(k).col(s), f.model.normalizer.apply(raw).col(0));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hyperatom
