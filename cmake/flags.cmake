@@ -1,16 +1,18 @@
-# One interface target carries the flags of everything compiled here.
+# One interface target carries the flags of everything compiled here; the plain one leaves out the sanitizers.
+add_library(hyperatom_plain_flags INTERFACE)
 add_library(hyperatom_flags INTERFACE)
-target_compile_options(hyperatom_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+target_link_libraries(hyperatom_flags INTERFACE hyperatom_plain_flags)
+target_compile_options(hyperatom_plain_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
 # Packs of four doubles are passed between inlined functions only; how they would cross a call does not matter.
-target_compile_options(hyperatom_flags INTERFACE -Wno-psabi)
+target_compile_options(hyperatom_plain_flags INTERFACE -Wno-psabi)
 # a * b + c is fused where the code says so (base/simd.hpp), not where the compiler likes: the bits of a result must not depend on
 # which instance of a template computed it.
-target_compile_options(hyperatom_flags INTERFACE -ffp-contract=off)
+target_compile_options(hyperatom_plain_flags INTERFACE -ffp-contract=off)
 if(HYPERATOM_WERROR)
-  target_compile_options(hyperatom_flags INTERFACE -Werror)
+  target_compile_options(hyperatom_plain_flags INTERFACE -Werror)
 endif()
 if(HYPERATOM_NATIVE)
-  target_compile_options(hyperatom_flags INTERFACE -march=native)
+  target_compile_options(hyperatom_plain_flags INTERFACE -march=native)
 endif()
 if(HYPERATOM_SANITIZE)
   target_compile_options(hyperatom_flags INTERFACE -fsanitize=${HYPERATOM_SANITIZE}

@@ -53,7 +53,7 @@ THIRD_PARTY = (
     ThirdParty("TBB", re.compile(r"^(oneapi/)?tbb[/.]"),
                re.compile(r"^hyperatom/base/parallel\.[hc]pp$"), "hyperatom/base/parallel.cpp"),
     ThirdParty("file-format", re.compile(r"(^|/)(gdal|ogr|cpl_|matio|hdf5|H5)"),
-               re.compile(r"^hyperatom/io/"), "hyperatom/io"),
+               re.compile(r"^(hyperatom/io|tests)/"), "hyperatom/io and tests"),
     ThirdParty("LIBSVM", re.compile(r"(^|/)svm\.h$|^libsvm"),
                re.compile(r"^hyperatom/baselines/"), "hyperatom/baselines"),
 )
@@ -158,6 +158,7 @@ GOOD = [
     ("hyperatom/kernel/b.cpp", '"hyperatom/base/types.hpp"'),
     ("hyperatom/io/gdal_reader.cpp", "<gdal_priv.h>"),
     ("hyperatom/io/mat.cpp", "<hdf5.h>"),
+    ("tests/unit/c_test.cpp", "<hdf5.h>"),
     ("hyperatom/io/a.cpp", '"hyperatom/scene/scene.hpp"'),
     ("hyperatom/learn/a.cpp", '"hyperatom/coding/coder.hpp"'),
     ("hyperatom/learn/b.cpp", '// #include "hyperatom/report/x.hpp"'),

@@ -10,6 +10,8 @@ packages=(
   libfmt-dev                                    # text formatting
   nlohmann-json3-dev                            # JSON
   librandom123-dev                              # counter-based random streams
+  libgdal-dev                                   # scenes, labels and maps in files
+  libhdf5-dev zlib1g-dev                        # MATLAB files
 )
 dev_packages=(
   ccache                       # faster rebuilds

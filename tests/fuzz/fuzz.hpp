@@ -6,6 +6,9 @@
 //     -march=native -DEIGEN_MAX_ALIGN_BYTES=32 -I. -isystem /usr/include/eigen3 tests/fuzz/NAME.cpp
 //     hyperatom/{base,scene,kernel,coding,learn}/*.cpp -lfmt -ltbb -o NAME
 //   ./NAME CORPUS
+//
+// Those of hyperatom/io also need its sources (without mat73_helper.cpp), -isystem
+// /usr/include/gdal -lgdal -lz.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,15 @@
+// Whether a raw raster (ENVI, ERDAS .lan) is as long as its header promises: GDAL reads what is
+// missing as zeros, without a word.
+#pragma once
+
+#include <filesystem>
+
+class GDALDataset;
+
+namespace hyperatom {
+
+/// Throws DataError "<path>: ..." with both sizes, or for header fields that are not what they
+/// should be. Rasters of other formats pass. A compressed ENVI file is decompressed once for it.
+void check_raw_size(GDALDataset& dataset, const std::filesystem::path& path);
+
+}  // namespace hyperatom

@@ -1,0 +1,570 @@
+// Scenes from files of every kind, and what their headers claim.
+#include "hyperatom/io/scene_reader.hpp"
+
+#include <gdal_priv.h>
+#include <gmock/gmock.h>
+#include <zlib.h>
+
+#include <functional>
+#include <limits>
+
+#include "hyperatom/base/error.hpp"
+#include "tests/support/envi.hpp"
+#include "tests/support/mat5.hpp"
+#include "tests/support/npy.hpp"
+#include "tests/support/real_data.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/thrown.hpp"
+
+namespace hyperatom {
+namespace {
+
+using test::contains;
+using test::Envi;
+using test::real_data;
+using test::TemporaryFolder;
+using test::thrown;
+using test::write_file;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Scene read_scene(const std::filesystem::path& path, const SceneOptions& options = {}) {
+  return read_all(*open_scene(path, options));
+}
+
+Scene read_envi(const Envi& envi) {
+  const TemporaryFolder folder;
+  return read_scene(envi.write(folder));
+}
+
+std::string envi_error(const Envi& envi) {
+  const TemporaryFolder folder;
+  const auto path = envi.write(folder);
+  const std::string message = thrown<DataError>([&] { read_scene(path); });
+  EXPECT_TRUE(message.starts_with(path.string() + ": ")) << message;
+  return message;
+}
+
+void expect_envi_values(const Scene& scene) {
+  ASSERT_EQ(scene.data.pixels.rows(), Envi::bands);
+  ASSERT_EQ(scene.data.pixels.cols(), Envi::rows * Envi::cols);
+  for (int row = 0; row < Envi::rows; ++row)
+    for (int col = 0; col < Envi::cols; ++col)
+      for (int band = 0; band < Envi::bands; ++band)
+        EXPECT_EQ(scene.data.pixels(band, row * Envi::cols + col),
+                  static_cast<float>(Envi::value(row, col, band)));
+  EXPECT_THAT(scene.data.valid, testing::Each(1));
+}
+
+// ---- Marking ------------------------------------------------------------------------------------
+
+TEST(MarkValid, TakesOutNoDataAndNonFiniteInAnyBandAndZeroInAll) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  Strip strip;
+  strip.pixels.resize(2, 6);
+  strip.pixels << 1, -9, 3, 0, 0, nan,  //
+      2, 5, -infinity, 0, 7, 1;
+  const MatrixF before = strip.pixels;
+  mark_valid(strip, -9);
+  EXPECT_THAT(strip.valid, ElementsAre(1, 0, 0, 0, 1, 0));
+  for (Index i = 0; i < 6; ++i)
+    EXPECT_EQ(strip.pixels.col(i), strip.valid[static_cast<size_t>(i)] != 0
+                                       ? Eigen::VectorXf(before.col(i))
+                                       : Eigen::VectorXf::Zero(2));
+}
+
+TEST(MarkValid, KnowsNoDataBeyondTheRangeOfFloat) {
+  Strip strip;
+  strip.pixels.resize(1, 2);
+  strip.pixels << 1, std::numeric_limits<float>::lowest();
+  mark_valid(strip, std::numeric_limits<double>::lowest());
+  EXPECT_THAT(strip.valid, ElementsAre(1, 0));
+}
+
+// ---- ENVI ---------------------------------------------------------------------------------------
+
+template <class T>
+void expect_envi_type(const std::string& type) {
+  for (const std::string interleave : {"bsq", "bil", "bip"}) {
+    Envi envi;
+    envi.type = type;
+    envi.interleave = interleave;
+    envi.payload = Envi::values<T>(interleave);
+    expect_envi_values(read_envi(envi));
+    envi.offset = "5";
+    envi.payload = "12345" + envi.payload;
+    expect_envi_values(read_envi(envi));
+  }
+}
+
+TEST(EnviScene, ReadsAllTypesAndInterleaves) {
+  expect_envi_type<std::uint8_t>("1");
+  expect_envi_type<std::int16_t>("2");
+  expect_envi_type<std::int32_t>("3");
+  expect_envi_type<float>("4");
+  expect_envi_type<double>("5");
+  expect_envi_type<std::uint16_t>("12");
+  expect_envi_type<std::uint32_t>("13");
+}
+
+TEST(EnviScene, ReadsIntegersOf64BitsIfGdalDoes) {
+  Envi envi;
+  envi.type = "14";
+  envi.payload = Envi::values<std::int64_t>("bsq");
+  try {
+    expect_envi_values(read_envi(envi));
+  } catch (const DataError& error) {
+    EXPECT_PRED2(contains, error.what(), "can't be opened as a raster");  // before GDAL 3.7
+  }
+}
+
+TEST(EnviScene, ReadsTheOtherByteOrder) {
+  Envi envi;
+  envi.byte_order = "1";
+  for (size_t i = 0; i < envi.payload.size(); i += 2)
+    std::swap(envi.payload[i], envi.payload[i + 1]);
+  expect_envi_values(read_envi(envi));
+}
+
+TEST(EnviScene, ReadsByRows) {
+  const TemporaryFolder folder;
+  const auto source = open_scene(Envi().write(folder));
+  const Scene all = read_all(*source);
+  Strip strip;
+  for (const Index row : {1, 0}) {
+    source->read(row, 1, strip);
+    EXPECT_EQ(strip.pixels, all.data.pixels.middleCols(3 * row, 3));
+  }
+  EXPECT_EQ(all.info.format, "ENVI");
+  EXPECT_THAT(all.info.source_bands, ElementsAre(0, 1));
+  EXPECT_THAT(all.info.notes, IsEmpty());
+  EXPECT_EQ(all.info.wavelengths.size(), 0);
+  EXPECT_FALSE(all.info.georeference.transform);
+}
+
+TEST(EnviScene, RefusesComplexNumbers) {
+  Envi envi;
+  envi.type = "6";
+  envi.payload = std::string(96, 'x');
+  EXPECT_PRED2(contains, envi_error(envi), "complex numbers (CFloat32) in band 1");
+}
+
+TEST(EnviScene, RefusesAFileThatIsShorterThanItsHeaderPromises) {
+  Envi envi;
+  for (const std::string few : {"", "x"}) {  // too few for GDAL to look at
+    envi.payload = few;
+    envi_error(envi);
+  }
+  for (size_t length = 2; length < Envi().payload.size(); ++length) {
+    envi.payload = Envi().payload.substr(0, length);
+    EXPECT_PRED2(contains, envi_error(envi),
+                 "found " + std::to_string(length) + " bytes, expected 24");
+  }
+}
+
+TEST(EnviScene, RefusesHeaderFieldsThatLie) {
+  for (std::string Envi::*field : {&Envi::samples, &Envi::lines, &Envi::band_count, &Envi::offset,
+                                   &Envi::type, &Envi::byte_order, &Envi::interleave})
+    for (const std::string value : {"-1", "2147483648", "2147483647", "1000000", "65536",
+                                    "99999999999999999999", "text", "2x"}) {
+      Envi envi;
+      envi.*field = value;
+      SCOPED_TRACE(envi.header());
+      envi_error(envi);
+    }
+  for (std::string Envi::*field : {&Envi::samples, &Envi::lines, &Envi::band_count, &Envi::type})
+    for (const std::string value : {"0", ""}) {
+      Envi envi;
+      envi.*field = value;
+      SCOPED_TRACE(envi.header());
+      envi_error(envi);
+    }
+}
+
+TEST(EnviScene, ReadsWavelengthsInBothUnits) {
+  Envi envi;
+  envi.more = "wavelength units = Micrometers\nwavelength = {0.5,\n 0.4}\n";
+  EXPECT_EQ(read_envi(envi).info.wavelengths, Vector({{0.5, 0.4}}));
+  envi.more = "wavelength units = nm\nwavelength = {500, 600}\n";
+  const Scene scene = read_envi(envi);
+  EXPECT_EQ(scene.info.wavelengths, Vector({{0.5, 0.6}}));
+  EXPECT_THAT(scene.info.notes, IsEmpty());
+}
+
+TEST(EnviScene, GuessesMissingUnitsAndSaysSo) {
+  Envi envi;
+  envi.more = "wavelength = {500, 600}\n";
+  Scene scene = read_envi(envi);
+  EXPECT_EQ(scene.info.wavelengths, Vector({{0.5, 0.6}}));
+  EXPECT_THAT(scene.info.notes, ElementsAre(HasSubstr("taken to be nanometres")));
+  envi.more = "wavelength units = Unknown\nwavelength = {0.5, 0.6}\n";
+  scene = read_envi(envi);
+  EXPECT_EQ(scene.info.wavelengths, Vector({{0.5, 0.6}}));
+  EXPECT_THAT(scene.info.notes, ElementsAre(HasSubstr("taken to be micrometres")));
+}
+
+TEST(EnviScene, LeavesOutWavelengthsThatCannotBeUsed) {
+  for (const std::string more : {"wavelength units = GHz\nwavelength = {1, 2}\n",
+                                 "wavelength units = nm\nwavelength = {0, nan}\n"}) {
+    Envi envi;
+    envi.more = more;
+    const Scene scene = read_envi(envi);
+    EXPECT_EQ(scene.info.wavelengths.size(), 0);
+    EXPECT_THAT(scene.info.notes, ElementsAre(HasSubstr("not used")));
+  }
+}
+
+TEST(EnviScene, TakesWavelengthsFromBandNames) {
+  Envi envi;
+  envi.more = "band names = {band 1 (0.4554 Micrometers), b (x) (0.4694 Micrometers)}\n";
+  EXPECT_EQ(read_envi(envi).info.wavelengths, Vector({{0.4554, 0.4694}}));
+  envi.more = "band names = {band 1 (0.4554 Micrometers), b (0.4694 Apples)}\n";
+  EXPECT_EQ(read_envi(envi).info.wavelengths.size(), 0);
+}
+
+TEST(EnviScene, RefusesListsOfTheWrongLength) {
+  Envi envi;
+  envi.more = "wavelength = {1, 2, 3}\n";
+  EXPECT_PRED2(contains, envi_error(envi), "found 3 wavelengths, expected 2");
+  envi.more = "bbl = {1}\n";
+  EXPECT_PRED2(contains, envi_error(envi),
+               "found 1 entries in the list of bad bands 'bbl', expected 2");
+  envi.more = "bbl = {0, 0}\n";
+  EXPECT_PRED2(contains, envi_error(envi), "found all 2 bands marked bad");
+  envi.more = "wavelength = {1, two}\n";
+  EXPECT_PRED2(contains, envi_error(envi), "found \"two\" in 'wavelength', expected a number");
+  envi.more = "wavelength = {}\nbbl = { }\n";
+  EXPECT_EQ(read_envi(envi).info.wavelengths.size(), 0);
+}
+
+TEST(EnviScene, LeavesOutBadBands) {
+  Envi envi;
+  envi.more = "bbl = {0, 1}\nwavelength units = um\nwavelength = {0.4, 0.5}\n";
+  const Scene scene = read_envi(envi);
+  EXPECT_EQ(scene.info.bands, 1);
+  EXPECT_THAT(scene.info.source_bands, ElementsAre(1));
+  EXPECT_EQ(scene.info.wavelengths, Vector({{0.5}}));
+  EXPECT_EQ(scene.data.pixels(0, 0), Envi::value(0, 0, 1));
+  EXPECT_THAT(scene.info.notes, ElementsAre("1 of 2 bands are marked bad and left out"));
+}
+
+TEST(EnviScene, MarksNoDataInAnyGoodBand) {
+  Envi envi;
+  envi.more = "data ignore value = 12\n";  // row 0, col 1, band 1
+  Scene scene = read_envi(envi);
+  EXPECT_EQ(scene.info.no_data, 12);
+  EXPECT_THAT(scene.data.valid, ElementsAre(1, 0, 1, 1, 1, 1));
+  EXPECT_EQ(scene.data.pixels.col(1).norm(), 0);
+  envi.more += "bbl = {1, 0}\n";
+  EXPECT_THAT(read_envi(envi).data.valid, testing::Each(1));
+}
+
+TEST(EnviScene, AppliesGainsAfterNoData) {
+  Envi envi;
+  envi.more =
+      "data gain values = {0.5, 2}\ndata offset values = {0, 10}\ndata ignore value = 12\n"
+      "reflectance scale factor = 10000\n";
+  const Scene scene = read_envi(envi);
+  EXPECT_THAT(scene.data.valid, ElementsAre(1, 0, 1, 1, 1, 1));
+  EXPECT_EQ(scene.data.pixels(0, 0), 0.5f);
+  EXPECT_EQ(scene.data.pixels(1, 0), 14.0f);
+  EXPECT_EQ(scene.data.pixels(1, 5), 2.0f * static_cast<float>(Envi::value(1, 2, 1)) + 10);
+  EXPECT_THAT(scene.info.notes, ElementsAre(HasSubstr("reflectance scale factor 10000")));
+}
+
+TEST(EnviScene, RefusesGainsOfZero) {
+  Envi envi;
+  envi.more = "data gain values = {0, 2}\n";
+  EXPECT_PRED2(contains, envi_error(envi), "found gain 0");
+}
+
+void write_gzip(const std::filesystem::path& path, const std::string& text) {
+  const gzFile file = gzopen(path.c_str(), "wb");
+  ASSERT_NE(file, nullptr);
+  gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
+  gzclose(file);
+}
+
+TEST(EnviScene, ReadsCompressedFilesAndLeavesNothingBesideThem) {
+  const TemporaryFolder folder;
+  Envi envi;
+  envi.more = "file compression = 1\n";
+  const auto path = envi.write(folder);
+  write_gzip(path, envi.payload);
+  const Scene scene = read_scene(path);
+  expect_envi_values(scene);
+  EXPECT_THAT(scene.info.notes, ElementsAre(HasSubstr("compressed as a whole")));
+  EXPECT_THAT(folder.names(), ElementsAre("x.hdr", "x.img"));
+
+  write_gzip(path, envi.payload.substr(0, 23));
+  EXPECT_PRED2(contains, thrown<DataError>([&] { open_scene(path); }),
+               "found 23 bytes after decompression, expected 24");
+  const std::string whole = test::read_file(path);
+  write_file(path, whole.substr(0, whole.size() - 9));
+  thrown<DataError>([&] { open_scene(path); });
+}
+
+// ---- Other formats of GDAL ----------------------------------------------------------------------
+
+/// A GeoTIFF of Envi's values.
+std::filesystem::path write_tiff(const TemporaryFolder& folder,
+                                 const std::function<void(GDALDataset&)>& change = {}) {
+  GDALAllRegister();
+  const auto path = folder / "x.tif";
+  auto* driver = GetGDALDriverManager()->GetDriverByName("GTiff");
+  auto* dataset =
+      driver->Create(path.c_str(), Envi::cols, Envi::rows, Envi::bands, GDT_Int16, nullptr);
+  std::string values = Envi::values<std::int16_t>("bsq");
+  EXPECT_EQ(dataset->RasterIO(GF_Write, 0, 0, Envi::cols, Envi::rows, values.data(), Envi::cols,
+                              Envi::rows, GDT_Int16, Envi::bands, nullptr, 0, 0, 0, nullptr),
+            CE_None);
+  if (change) change(*dataset);
+  GDALClose(dataset);
+  return path;
+}
+
+TEST(GdalScene, ReadsGeoTiffWithItsGeoreferenceAndMetadata) {
+  const TemporaryFolder folder;
+  const auto path = write_tiff(folder, [](GDALDataset& dataset) {
+    double transform[6] = {100, 30, 0, 200, 0, -30};
+    dataset.SetGeoTransform(transform);
+    OGRSpatialReference crs;
+    crs.SetWellKnownGeogCS("WGS84");
+    dataset.SetSpatialRef(&crs);
+    dataset.GetRasterBand(1)->SetNoDataValue(112);
+    for (int band : {1, 2}) {
+      dataset.GetRasterBand(band)->SetMetadataItem("wavelength", band == 1 ? "450" : "550");
+      dataset.GetRasterBand(band)->SetMetadataItem("wavelength_units", "Nanometers");
+    }
+    dataset.GetRasterBand(2)->SetScale(0.5);
+    dataset.GetRasterBand(2)->SetOffset(1);
+  });
+  const Scene scene = read_scene(path);
+  EXPECT_EQ(scene.info.format, "GTiff");
+  EXPECT_EQ(scene.info.georeference.transform, (std::array<double, 6>{100, 30, 0, 200, 0, -30}));
+  EXPECT_PRED2(contains, scene.info.georeference.crs, "WGS");
+  EXPECT_EQ(scene.info.wavelengths, Vector({{0.45, 0.55}}));
+  EXPECT_THAT(scene.data.valid, ElementsAre(1, 1, 1, 1, 0, 1));
+  EXPECT_EQ(scene.data.pixels(0, 0), 1.0f);
+  EXPECT_EQ(scene.data.pixels(1, 0), 2.0f);
+}
+
+TEST(GdalScene, TakesWavelengthsFromTheImageryDomain) {
+  const TemporaryFolder folder;
+  const auto path = write_tiff(folder, [](GDALDataset& dataset) {
+    for (int band : {1, 2})
+      dataset.GetRasterBand(band)->SetMetadataItem("CENTRAL_WAVELENGTH_UM",
+                                                   band == 1 ? "0.450" : "0.550", "IMAGERY");
+  });
+  EXPECT_EQ(read_scene(path).info.wavelengths, Vector({{0.45, 0.55}}));
+}
+
+TEST(GdalScene, RefusesATruncatedGeoTiff) {
+  const TemporaryFolder folder;
+  const auto path = write_tiff(folder);
+  const std::string whole = test::read_file(path);
+  for (size_t length = 0; length < whole.size(); ++length) {
+    write_file(path, whole.substr(0, length));
+    EXPECT_TRUE(thrown<DataError>([&] { read_scene(path); }).starts_with(path.string() + ": "))
+        << length << " of " << whole.size();
+  }
+}
+
+/// ERDAS 7.4: 128 bytes of header, then rows of bands.
+std::string lan_file() {
+  std::string header = "HEAD74";
+  const auto append = [&](auto value) {
+    header.append(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  append(std::int16_t{2});  // 16 bits
+  append(std::int16_t{Envi::bands});
+  header.resize(16, '\0');
+  append(std::int32_t{Envi::cols});
+  append(std::int32_t{Envi::rows});
+  header.resize(128, '\0');
+  return header + Envi::values<std::int16_t>("bil");
+}
+
+TEST(GdalScene, ReadsErdasLan) {
+  const TemporaryFolder folder;
+  write_file(folder / "x.lan", lan_file());
+  const Scene scene = read_scene(folder / "x.lan");
+  EXPECT_EQ(scene.info.format, "LAN");
+  expect_envi_values(scene);
+  write_file(folder / "x.lan", lan_file().substr(0, 150));
+  EXPECT_PRED2(contains, thrown<DataError>([&] { open_scene(folder / "x.lan"); }),
+               "found 150 bytes, expected 152");
+}
+
+TEST(GdalScene, SaysWhatCannotBeOpened) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(thrown<DataError>([&] { open_scene(folder / "none"); }),
+            (folder / "none").string() + ": no such file");
+  write_file(folder / "text", "not a raster");
+  EXPECT_PRED2(contains, thrown<DataError>([&] { open_scene(folder / "text"); }),
+               "can't be opened as a raster");
+}
+
+// ---- Arrays -------------------------------------------------------------------------------------
+
+std::string cube_npy() {
+  return test::npy_file(test::npy_header("<i2", "(2, 3, 2)"), Envi::values<std::int16_t>("bip"));
+}
+
+TEST(ArrayScene, ReadsNumpyByContent) {
+  const TemporaryFolder folder;
+  write_file(folder / "cube.dat", cube_npy());
+  const auto source = open_scene(folder / "cube.dat");
+  EXPECT_EQ(source->info().format, "NumPy");
+  expect_envi_values(read_all(*source));
+  Strip strip;
+  source->read(1, 1, strip);
+  EXPECT_EQ(strip.pixels(1, 2), static_cast<float>(Envi::value(1, 2, 1)));
+}
+
+TEST(ArrayScene, PicksTheOnlyCubeOfAMatFileOrTheOneNamed) {
+  const TemporaryFolder folder;
+  const auto path = folder / "x.mat";
+  const test::Mat5Writer w;
+  const auto cube = [&](const std::string& name, std::int16_t start) {
+    return w.variable(
+        name, test::mat5::class_int16, {1, 1, 2},
+        w.small_element(test::mat5::int16,
+                        w.numbers<std::int16_t>({start, static_cast<std::int16_t>(start + 1)})));
+  };
+  const std::string flat =
+      w.variable("gt", test::mat5::class_uint8, {1, 1}, w.small_element(test::mat5::uint8, "\1"));
+  write_file(path, w.file(flat + cube("a", 5)));
+  EXPECT_EQ(read_scene(path).data.pixels, MatrixF({{5}, {6}}));
+  EXPECT_EQ(open_scene(path)->info().format, "MATLAB 5");
+
+  write_file(path, w.file(flat + cube("a", 5) + cube("b", 7)));
+  EXPECT_EQ(read_scene(path, {"b", {}}).data.pixels, MatrixF({{7}, {8}}));
+  EXPECT_EQ(thrown<DataError>([&] { open_scene(path); }),
+            path.string() +
+                ": found 2 arrays of rows x cols x bands, expected one or the name of one: "
+                "a (1 x 1 x 2 int16), b (1 x 1 x 2 int16)");
+  EXPECT_EQ(
+      thrown<DataError>([&] {
+        open_scene(path, {"gt", {}});
+      }),
+      path.string() +
+          ": found no numeric array 'gt' of rows x cols x bands; there are: gt (1 x 1 uint8), "
+          "a (1 x 1 x 2 int16), b (1 x 1 x 2 int16)");
+  write_file(path, w.file(""));
+  EXPECT_PRED2(contains, thrown<DataError>([&] { open_scene(path); }), "found no variables");
+}
+
+TEST(ArrayScene, RefusesAnEmptyCube) {
+  const TemporaryFolder folder;
+  write_file(folder / "x.npy", test::npy_file(test::npy_header("<i2", "(0, 3, 2)"), ""));
+  EXPECT_PRED2(contains, thrown<DataError>([&] { open_scene(folder / "x.npy"); }),
+               "unnamed (0 x 3 x 2 int16)");
+}
+
+// ---- Masks --------------------------------------------------------------------------------------
+
+TEST(SceneMask, TakesOutZeroAndNoData) {
+  const TemporaryFolder folder;
+  write_file(folder / "scene.npy", cube_npy());
+  write_file(folder / "mask.img", std::string("\1\0\2\7\1\1", 6));
+  write_file(folder / "mask.hdr",
+             "ENVI\nsamples = 3\nlines = 2\nbands = 1\ndata type = 1\ninterleave = bsq\n"
+             "data ignore value = 7\n");
+  write_file(folder / "mask.npy",
+             test::npy_file(test::npy_header("|b1", "(2, 3)"), std::string("\1\0\1\0\1\1", 6)));
+  for (const std::string mask : {"mask.img", "mask.npy"}) {
+    const auto source = open_scene(folder / "scene.npy", {"", folder / mask});
+    EXPECT_THAT(read_all(*source).data.valid, ElementsAre(1, 0, 1, 0, 1, 1));
+    Strip strip;
+    source->read(1, 1, strip);
+    EXPECT_THAT(strip.valid, ElementsAre(0, 1, 1));
+    EXPECT_EQ(strip.pixels.col(0).norm(), 0);
+    EXPECT_EQ(strip.pixels(0, 1), static_cast<float>(Envi::value(1, 1, 0)));
+  }
+}
+
+TEST(SceneMask, RefusesAnotherSize) {
+  const TemporaryFolder folder;
+  write_file(folder / "scene.npy", cube_npy());
+  write_file(folder / "mask.npy",
+             test::npy_file(test::npy_header("|b1", "(3, 2)"), std::string(6, '\1')));
+  write_file(folder / "mask.img", std::string(6, '\1'));
+  write_file(folder / "mask.hdr",
+             "ENVI\nsamples = 2\nlines = 3\nbands = 1\ndata type = 1\ninterleave = bsq\n");
+  const auto error = [&](const std::string& mask) {
+    return thrown<DataError>([&] { open_scene(folder / "scene.npy", {"", folder / mask}); });
+  };
+  EXPECT_EQ(error("mask.img"), (folder / "mask.img").string() +
+                                   ": found a mask of 3 x 2 pixels, expected the scene's 2 x 3");
+  EXPECT_PRED2(contains, error("mask.npy"),
+               "the scene's 2 x 3 pixels; there are: unnamed (3 x 2 bool)");
+}
+
+// ---- Real scenes: figures taken once with scipy and NumPy ---------------------------------------
+
+TEST(RealScene, IndianPines) {
+  const auto path = real_data("indian_pines/indian_pines.mat");
+  HYPERATOM_NEEDS(path);
+  const Scene scene = read_scene(path);
+  ASSERT_EQ(scene.info.rows, 145);
+  ASSERT_EQ(scene.info.cols, 145);
+  ASSERT_EQ(scene.info.bands, 200);
+  const MatrixF& pixels = scene.data.pixels;
+  EXPECT_EQ(pixels.minCoeff(), 985);
+  EXPECT_EQ(pixels.maxCoeff(), 9604);
+  EXPECT_EQ(pixels.cast<double>().sum(), 11242525805.0);
+  EXPECT_EQ(pixels(0, 0), 3172);
+  EXPECT_EQ(pixels(1, 0), 4142);
+  EXPECT_EQ(pixels(30, 10 * 145 + 20), 4621);
+  EXPECT_EQ(pixels(199, 144 * 145 + 5), 1004);
+}
+
+TEST(RealScene, BerlinHyMap) {
+  const auto path = real_data("berlin/HyMap02_Berlin_Urban_Gradient_2009.bsq");
+  HYPERATOM_NEEDS(path);
+  const Scene scene = read_scene(path);
+  ASSERT_EQ(scene.info.rows, 100);
+  ASSERT_EQ(scene.info.cols, 67);
+  ASSERT_EQ(scene.info.bands, 111);
+  ASSERT_EQ(scene.info.wavelengths.size(), 111);
+  EXPECT_EQ(scene.info.wavelengths[0], 0.4554);
+  EXPECT_EQ(scene.info.wavelengths[110], 2.4465);
+  EXPECT_PRED2(contains, scene.info.georeference.crs, "UTM");
+  ASSERT_TRUE(scene.info.georeference.transform);
+  EXPECT_EQ((*scene.info.georeference.transform)[1], 9);
+  const MatrixF& pixels = scene.data.pixels;
+  EXPECT_EQ(pixels.maxCoeff(), 0.5206f);
+  EXPECT_EQ(pixels(0, 0), 0.0294f);
+  EXPECT_EQ(pixels(110, 99 * 67 + 66), 0.073f);
+  EXPECT_EQ(pixels(50, 10 * 67 + 20), 0.0843f);
+}
+
+TEST(RealScene, BerlinEnmapWhosePayloadIsCompressed) {
+  const auto path = real_data("berlin/EnMAP_BerlinUrbanGradient.bsq");
+  HYPERATOM_NEEDS(path);
+  const auto source = open_scene(path);
+  const Scene scene = read_all(*source);
+  ASSERT_EQ(scene.info.rows, 80);
+  ASSERT_EQ(scene.info.cols, 60);
+  ASSERT_EQ(scene.info.bands, 244);
+  EXPECT_EQ(scene.info.no_data, -99);
+  EXPECT_EQ(scene.info.wavelengths[0], 0.424);
+  const MatrixF& pixels = scene.data.pixels;
+  EXPECT_EQ(pixels.minCoeff(), -29);
+  EXPECT_EQ(pixels.maxCoeff(), 5218);
+  EXPECT_EQ(pixels.cast<double>().sum(), 1372206370.0);
+  EXPECT_EQ(pixels(0, 0), 348);
+  EXPECT_EQ(pixels(100, 40 * 60 + 30), 1307);
+  EXPECT_EQ(pixels(243, 79 * 60 + 59), 693);
+  Strip strip;
+  source->read(40, 7, strip);
+  EXPECT_EQ(strip.pixels, pixels.middleCols(40 * 60, 7 * 60));
+  EXPECT_FALSE(std::filesystem::exists(path.string() + ".properties"));
+}
+
+}  // namespace
+}  // namespace hyperatom
