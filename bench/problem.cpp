@@ -11,8 +11,8 @@ namespace hyperatom::bench {
 
 Problem::Problem(const Size& size, Index window, const Spec& kernel)
     : kernel_(make_kernel(kernel)) {
-  // Little noise: as coherent as real spectra. ADMM needs about as many iterations here as on
-  // Indian Pines.
+  // The noise decides how coherent the atoms are, and with it the ratio to ADMM: docs/benchmarks.md
+  // says how it was chosen.
   const SyntheticOptions options{.rows = 40,
                                  .cols = 60,
                                  .bands = size.bands,
