@@ -10,6 +10,7 @@
 #include <csignal>
 
 #include "hyperatom/base/error.hpp"
+#include "tests/support/child_process.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/thrown.hpp"
 
@@ -24,24 +25,6 @@ void write_whole(const fs::path& path, const std::string& content) {
   file.write(content);
   file.commit();
 }
-
-/// Runs f in a child process; its wait status.
-template <class Function>
-int status_of_child(const Function& f) {
-  const pid_t child = fork();
-  if (child == 0) {
-    try {
-      _exit(f() ? 0 : 1);
-    } catch (...) {
-      _exit(2);
-    }
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  return status;
-}
-
-bool succeeded(int status) { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }
 
 TEST(AtomicFile, WritesANewFile) {
   const TemporaryFolder folder;

@@ -21,6 +21,7 @@
 #include "hyperatom/io/gdal.hpp"
 #include "hyperatom/io/label_reader.hpp"
 #include "hyperatom/io/qml.hpp"
+#include "tests/support/child_process.hpp"
 #include "tests/support/problems.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/thrown.hpp"
@@ -144,24 +145,6 @@ double no_data_of(GDALRasterBand& band) {
   EXPECT_TRUE(has);
   return value;
 }
-
-/// Runs f in a child process; its wait status.
-template <class Function>
-int status_of_child(const Function& f) {
-  const pid_t child = fork();
-  if (child == 0) {
-    try {
-      _exit(f() ? 0 : 1);
-    } catch (...) {
-      _exit(2);
-    }
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  return status;
-}
-
-bool succeeded(int status) { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }
 
 class MapFormats : public testing::TestWithParam<const char*> {};
 
