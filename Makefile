@@ -13,7 +13,7 @@ deps: ## install the packages that building and running need
 	@scripts/install_deps.sh
 
 demo: deps all ## install what is missing, build, run the demo
-	@build/release/bin/hyperatom_demo
+	@build/release/bin/hyperatom demo -o build/demo --overwrite
 
 test: ## install what is missing, then all checks and tests (presets dev and asan)
 	@scripts/install_deps.sh --dev

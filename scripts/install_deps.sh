@@ -10,16 +10,19 @@ packages=(
   libfmt-dev                                    # text formatting
   nlohmann-json3-dev                            # JSON
   librandom123-dev                              # counter-based random streams
+  libcli11-dev                                  # command line
   libgdal-dev                                   # scenes, labels and maps in files
   libhdf5-dev zlib1g-dev                        # MATLAB files
 )
 dev_packages=(
-  ccache                       # faster rebuilds
-  libgtest-dev libgmock-dev    # unit tests
-  librapidcheck-dev            # property tests
-  libbenchmark-dev             # benchmarks
-  clang-format clang-tidy      # code style
-  python3 python3-venv git     # check scripts, golden files
+  ccache                                                  # faster rebuilds
+  libgtest-dev libgmock-dev                               # unit tests
+  librapidcheck-dev                                       # property tests
+  python3-pytest python3-pytest-xdist python3-jsonschema  # integration tests
+  python3-numpy python3-gdal gdal-bin                     # what those judge results by
+  libbenchmark-dev                                        # benchmarks
+  clang-format clang-tidy                                 # code style
+  python3 python3-venv git                                # check scripts, golden files
 )
 
 fail() {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs the checks and tests, says what ran, and ends with the line "N passed, N failed, N skipped".
 # Usage: scripts/test.sh [STAGE...]   check: the repository's own checks, each counted as one test;
-#        any other stage is the CMake preset (dev, asan, tsan) to build and run ctest on.
+#        any other stage is the CMake preset (dev, asan, tsan) to build and run ctest on, and
+#        then pytest on tests/integration with the preset's command.
 #        Default: check dev asan. JOBS sets the parallelism (default: nproc).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -36,7 +37,7 @@ run_checks() {
   done
 }
 
-# Returns non-zero only if there was nothing to test: failed tests are read from the JUnit file.
+# Returns non-zero only if there was nothing to test: failed tests are read from the JUnit files.
 run_preset() {
   local preset=$1 code=0
   cmake --preset "$preset" && cmake --build --preset "$preset" --parallel "$jobs" || code=$?
@@ -45,8 +46,17 @@ run_preset() {
     return 1
   fi
   ctest --preset "$preset" --parallel "$jobs" --output-on-failure \
-    --test-output-size-passed 65536 --output-junit "$results/$preset.xml" || code=$?
-  echo "$code" >"$results/$preset.code"
+    --test-output-size-passed 65536 --output-junit "$results/$preset.ctest.xml" || code=$?
+  echo "$code" >"$results/$preset.ctest.code"
+  run_pytest "$preset"
+}
+
+# With the system's Python: another one does not see the packages of install_deps.sh.
+run_pytest() {
+  local preset=$1 code=0
+  HYPERATOM_BIN="build/$preset/bin/hyperatom" /usr/bin/python3 -m pytest tests/integration \
+    -n "$jobs" -q -p no:cacheprovider --junitxml "$results/$preset.pytest.xml" || code=$?
+  echo "$code" >"$results/$preset.pytest.code"
 }
 
 (($#)) || set -- check dev asan

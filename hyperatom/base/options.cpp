@@ -4,7 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <optional>
 #include <type_traits>
 
 #include "hyperatom/base/error.hpp"
@@ -35,7 +37,7 @@ bool holds(const Field& field) {
         } else if constexpr (std::is_same_v<Type, double> || std::is_same_v<Type, Index>) {
           const double number = static_cast<double>(*value);
           const bool low = field.above_lowest ? number > field.lowest : number >= field.lowest;
-          return low && number <= field.highest;  // false for a NaN
+          return low && number <= field.highest && std::isfinite(number);
         } else {
           return true;
         }
@@ -43,32 +45,53 @@ bool holds(const Field& field) {
       field.value);
 }
 
+template <class Type>
+const char* type_name() {
+  if constexpr (std::is_same_v<Type, double>) return "a number";
+  if constexpr (std::is_same_v<Type, bool>) return "true or false";
+  if constexpr (std::is_same_v<Type, Index>) return "a whole number";
+  if constexpr (std::is_same_v<Type, std::uint64_t>) return "a whole number, 0 or greater";
+  return "a text";
+}
+
+/// All of the text as one value, or nothing.
+template <class Type>
+std::optional<Type> parse(const std::string& text) {
+  if constexpr (std::is_same_v<Type, bool>) {
+    if (text == "true") return true;
+    if (text == "false") return false;
+    return std::nullopt;
+  } else {
+    Type value{};
+    const char* end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, value);
+    return error == std::errc() && rest == end ? std::optional(value) : std::nullopt;
+  }
+}
+
 void read(const Json& json, const Field& field) {
-  const auto refuse = [&](const char* type) {
-    throw OptionError(fmt::format("{} must be {}, not {}", field.name, type, json.dump()));
-  };
   std::visit(
       [&](auto* value) {
         using Type = std::remove_pointer_t<decltype(value)>;
-        if constexpr (std::is_same_v<Type, double>) {
-          if (!json.is_number()) refuse("a number");
-          *value = json.get<double>();
-        } else if constexpr (std::is_same_v<Type, bool>) {
-          if (!json.is_boolean()) refuse("true or false");
-          *value = json.get<bool>();
-        } else if constexpr (std::is_same_v<Type, Index>) {
-          if (!json.is_number_integer()) refuse("a whole number");
-          *value = json.get<Index>();
-        } else if constexpr (std::is_same_v<Type, std::uint64_t>) {
-          if (!json.is_number_unsigned()) refuse("a whole number, 0 or greater");
-          *value = json.get<std::uint64_t>();
-        } else {
-          if (!json.is_string()) refuse("a text");
-          if constexpr (std::is_same_v<Type, Spec>)
-            *value = Spec::parse(json.get<std::string>());
-          else
-            *value = json.get<std::string>();
-        }
+        const auto expect = [&](bool holds) {
+          if (!holds)
+            throw OptionError(
+                fmt::format("{} must be {}, not {}", field.name, type_name<Type>(), json.dump()));
+        };
+        if constexpr (std::is_same_v<Type, double>)
+          expect(json.is_number());
+        else if constexpr (std::is_same_v<Type, bool>)
+          expect(json.is_boolean());
+        else if constexpr (std::is_same_v<Type, Index>)
+          expect(json.is_number_integer());
+        else if constexpr (std::is_same_v<Type, std::uint64_t>)
+          expect(json.is_number_unsigned());
+        else
+          expect(json.is_string());
+        if constexpr (std::is_same_v<Type, Spec>)
+          *value = Spec::parse(json.get<std::string>());
+        else
+          *value = json.get<Type>();
       },
       field.value);
 }
@@ -83,7 +106,7 @@ std::string Field::expected() const {
         above_lowest ? fmt::format("greater than {}", lowest) : fmt::format("at least {}", lowest);
   if (std::isfinite(highest))
     text += fmt::format("{}at most {}", text.empty() ? "" : " and ", highest);
-  return text.empty() ? "a number" : text;
+  return text.empty() ? "a finite number" : text;
 }
 
 std::string Field::text() const { return json_of(*this).dump(); }
@@ -93,6 +116,23 @@ void validate(const Fields& fields) {
     if (!holds(field))
       throw OptionError(
           fmt::format("{} must be {}, not {}", field.name, field.expected(), field.text()));
+}
+
+void set(const Field& field, const std::string& text) {
+  std::visit(
+      [&](auto* value) {
+        using Type = std::remove_pointer_t<decltype(value)>;
+        if constexpr (std::is_same_v<Type, std::string>)
+          *value = text;
+        else if constexpr (std::is_same_v<Type, Spec>)
+          *value = Spec::parse(text);
+        else if (const auto parsed = parse<Type>(text))
+          *value = *parsed;
+        else
+          throw OptionError(
+              fmt::format("{} must be {}, not '{}'", field.name, type_name<Type>(), text));
+      },
+      field.value);
 }
 
 std::string to_json(const Fields& fields) {

@@ -20,7 +20,7 @@ struct Field {
 
   std::string name;  ///< kebab-case: `--name`, and the JSON key
   Value value;
-  std::string help;
+  std::string help = {};
   std::string symbol = {};  ///< the paper's symbol, if it has one
   double lowest = -std::numeric_limits<double>::infinity();
   double highest = std::numeric_limits<double>::infinity();
@@ -38,6 +38,10 @@ using Fields = std::vector<Field>;
 /// Throws OptionError "<name> must be <expected>, not <value>" for the first field out of its
 /// range.
 void validate(const Fields& fields);
+
+/// Sets a field from what a user typed: a number, `true` or `false`, a spec, a text. Throws
+/// OptionError "<name> must be <expected>, not '<text>'".
+void set(const Field& field, const std::string& text);
 
 /// The text of one JSON object. Numbers read back to the same bits.
 std::string to_json(const Fields& fields);

@@ -30,6 +30,8 @@ class Confusion {
   void add(std::int32_t truth, std::int32_t predicted) {
     ++counts_(truth - 1, predicted == 0 ? counts_.cols() - 1 : predicted - 1);
   }
+  /// Forgets the pixels whose true class is this one.
+  void leave_out(std::int32_t truth) { counts_.row(truth - 1).setZero(); }
 
   Index classes() const { return counts_.rows(); }
   /// truth x predicted; the last column: not classified.

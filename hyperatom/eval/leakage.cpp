@@ -14,6 +14,7 @@ double leakage(const Split& split, Index window, std::span<const char> valid) {
   std::vector<Index> pixels(static_cast<size_t>(window));
   Index leaking = 0;
   for (const Index i : split.test) {
+    if (!valid[static_cast<size_t>(i)]) continue;
     neighborhoods.gather(valid, split.rows, split.cols, i / split.cols, i % split.cols, pixels);
     leaking += std::any_of(pixels.begin(), pixels.end(),
                            [&](Index p) { return training[static_cast<size_t>(p)] != 0; });

@@ -7,8 +7,8 @@
 
 namespace hyperatom {
 
-/// Share of the test pixels whose window of `window` pixels holds a training pixel. `valid`: of
-/// every pixel of the scene.
+/// Share of the test pixels whose window of `window` pixels holds a training pixel; one that
+/// is not valid has no window. `valid`: of every pixel of the scene.
 double leakage(const Split& split, Index window, std::span<const char> valid);
 
 }  // namespace hyperatom

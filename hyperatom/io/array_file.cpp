@@ -99,6 +99,7 @@ std::optional<ArrayFormat> array_format(const std::filesystem::path& path) {
   if (is_npy(file)) return ArrayFormat::npy;
   if (has_hdf5_signature(file, size)) return ArrayFormat::mat73;
   if (is_mat5(file)) return ArrayFormat::mat5;
+  if (is_mat4(file)) fail(path.string(), "is a MATLAB 4 file; save it again with -v7 or -v7.3");
   return std::nullopt;
 }
 

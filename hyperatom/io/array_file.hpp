@@ -21,7 +21,8 @@ enum class ArrayFormat { mat5, mat73, npy };
 /// For messages: "MATLAB 5", "MATLAB 7.3", "NumPy".
 std::string name(ArrayFormat format);
 
-/// Nothing when it is none of them, or can't be read.
+/// Nothing when it is none of them, or can't be read. Throws DataError for MATLAB 4, which nothing
+/// else here could read either.
 std::optional<ArrayFormat> array_format(const std::filesystem::path& path);
 inline bool is_array_file(const std::filesystem::path& path) {
   return array_format(path).has_value();

@@ -32,4 +32,10 @@ std::string name_of(const OGRSpatialReference& crs) {
                                                  : known;
 }
 
+std::string name_of_crs(const std::string& wkt) {
+  const GdalMessages messages;
+  OGRSpatialReference crs;
+  return crs.importFromWkt(wkt.c_str()) == OGRERR_NONE ? name_of(crs) : wkt;
+}
+
 }  // namespace hyperatom

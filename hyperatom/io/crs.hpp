@@ -17,4 +17,7 @@ bool same_crs(const OGRSpatialReference& a, const OGRSpatialReference& b);
 /// For messages: "WGS 84 / UTM zone 33N (EPSG:32633)".
 std::string name_of(const OGRSpatialReference& crs);
 
+/// The same for WKT; WKT that can't be read is its own name.
+std::string name_of_crs(const std::string& wkt);
+
 }  // namespace hyperatom

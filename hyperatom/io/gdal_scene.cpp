@@ -168,6 +168,7 @@ std::unique_ptr<SceneSource> open_gdal_scene(const std::filesystem::path& path) 
   check_bands(*dataset, path.string());
   check_raw_size(*dataset, path);
   SceneInfo info = describe(*dataset, path.string());
+  make_room_for_blocks(*dataset);
   return std::make_unique<GdalSource>(std::move(dataset), std::move(info));
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "hyperatom/io/array_file.hpp"
@@ -77,6 +78,18 @@ std::vector<Colour> table_colours(GDALRasterBand& band) {
                        static_cast<std::uint8_t>(entry.c3)});
   }
   return colours;
+}
+
+std::map<std::string, std::string> our_metadata(GDALDataset& dataset) {
+  std::map<std::string, std::string> metadata;
+  char** items = dataset.GetMetadata();
+  for (; items != nullptr && *items != nullptr; ++items) {
+    const std::string_view item = *items;
+    const size_t middle = std::min(item.find('='), item.size());
+    if (item.starts_with("HYPERATOM_") && middle < item.size())
+      metadata.emplace(item.substr(0, middle), item.substr(middle + 1));
+  }
+  return metadata;
 }
 
 void read_values(GDALRasterBand& band, const std::string& path, Labels& labels) {
@@ -157,6 +170,7 @@ LabelsRead read_gdal(const fs::path& path, const SceneInfo* scene) {
   read_values(band, path.string(), result.labels);
   // After the no-data value: GDAL loads the .aux.xml for that, but not for the names.
   complete_classes(category_names(band), table_colours(band), path.string(), result.labels);
+  result.metadata = our_metadata(*dataset);
   return result;
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct LabelOptions {
 struct LabelsRead {
   Labels labels;
   std::vector<std::string> notes;  ///< e.g. polygons partly outside the scene, with counts
+  /// What a raster of ours says of itself: GDAL's metadata whose names begin with HYPERATOM_.
+  std::map<std::string, std::string> metadata;
 };
 
 /// Throws DataError "<path>: ..." with both sizes or CRSs, or the fields there are.

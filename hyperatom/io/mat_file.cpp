@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -310,6 +311,36 @@ std::optional<bool> read_byte_order(std::istream& file) {
   return std::nullopt;
 }
 
+/// The five numbers at the start of a version 4 file. Its type is MOPT in decimal: machine, 0, kind
+/// of numbers, kind of matrix.
+struct Mat4Header {
+  std::uint32_t type, rows, cols, imaginary, name_length;
+};
+
+/// The bytes of a number of each kind: double, single, int32, int16, uint16, uint8.
+constexpr std::array<std::uint64_t, 6> mat4_sizes = {8, 4, 4, 2, 2, 1};
+
+/// The bytes of the first variable without its header; nothing when this is no such header.
+std::optional<std::uint64_t> mat4_payload(const Mat4Header& header, std::uint32_t machine) {
+  constexpr std::uint32_t largest = 1u << 31;
+  const std::uint32_t kind = header.type / 10 % 10;
+  if (header.type / 100 != 10 * machine || kind >= mat4_sizes.size() || header.type % 10 > 2 ||
+      header.imaginary > 1 || header.name_length < 2 || header.name_length > max_name ||
+      header.rows >= largest || header.cols >= largest)
+    return std::nullopt;
+  const auto numbers = std::uint64_t{header.rows} * header.cols;  // below 2^62
+  if (numbers > std::numeric_limits<std::uint64_t>::max() / 32) return std::nullopt;
+  return header.name_length + numbers * mat4_sizes[kind] * (1 + header.imaginary);
+}
+
+bool is_mat4_name(std::string_view name) {
+  const auto letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };
+  const size_t end = name.find('\0');
+  if (end == 0 || end != name.size() - 1 || !letter(name[0])) return false;
+  return std::ranges::all_of(
+      name.substr(0, end), [&](char c) { return letter(c) || c == '_' || (c >= '0' && c <= '9'); });
+}
+
 /// Opens one element of the file and calls `visit` with a reader behind the tag of the variable.
 template <class Visit>
 void visit_element(std::istream& file, const Tag& tag, bool swapped, const std::string& path,
@@ -353,6 +384,25 @@ void for_each_variable(std::istream& file, const std::string& path, const Visit&
 }  // namespace
 
 bool is_mat5(std::istream& file) { return read_byte_order(file).has_value(); }
+
+bool is_mat4(std::istream& file) {
+  file.clear();
+  const std::streamoff size = file.seekg(0, std::ios::end).tellg();
+  std::array<std::byte, sizeof(Mat4Header)> bytes;
+  file.seekg(0).read(reinterpret_cast<char*>(bytes.data()), bytes.size());
+  if (!file) return false;
+  for (const std::uint32_t machine : {0u, 1u}) {  // the other byte order is big-endian's
+    if (machine == 1) swap_bytes(bytes, sizeof(std::uint32_t));
+    Mat4Header header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    const std::optional<std::uint64_t> payload = mat4_payload(header, machine);
+    if (!payload || *payload > static_cast<std::uint64_t>(size) - sizeof header) continue;
+    std::string name(header.name_length, ' ');
+    file.read(name.data(), static_cast<std::streamsize>(name.size()));
+    return is_mat4_name(name);
+  }
+  return false;
+}
 
 std::vector<ArrayInfo> list_mat5(std::istream& file, const std::string& path) {
   std::vector<ArrayInfo> infos;

@@ -14,6 +14,8 @@
 namespace hyperatom {
 
 bool is_mat5(std::istream& file);
+/// Version 4, which is not read: no mark, but a first variable whose header, name and values fit.
+bool is_mat4(std::istream& file);
 
 /// Throw DataError "<path>: ...".
 std::vector<ArrayInfo> list_mat5(std::istream& file, const std::string& path);

@@ -12,11 +12,6 @@ namespace {
 
 using CplText = std::unique_ptr<char, decltype(&VSIFree)>;
 
-std::string escaped(const std::string& text) {
-  const CplText xml(CPLEscapeString(text.c_str(), -1, CPLES_XML), VSIFree);
-  return xml.get();
-}
-
 /// How many bytes at `at` make a character of UTF-8 that XML can't hold: C0 and C1 controls,
 /// U+FFFE and U+FFFF.
 size_t unwanted(const std::string& text, size_t at) {
@@ -45,14 +40,21 @@ std::string clean_text(const std::string& text) {
   return clean;
 }
 
+std::string xml_text(const std::string& text) {
+  const CplText xml(CPLEscapeString(clean_text(text).c_str(), -1, CPLES_XML), VSIFree);
+  return xml.get();
+}
+
 std::string paletted_qml(const std::vector<std::string>& names,
                          const std::vector<Colour>& colours) {
   std::string entries;
-  for (size_t c = 0; c < names.size(); ++c)
+  for (size_t c = 0; c < names.size(); ++c) {
+    if (names[c].empty()) continue;
     entries += fmt::format(
         "        <paletteEntry color=\"#{:02x}{:02x}{:02x}\" value=\"{}\" label=\"{}\" "
         "alpha=\"255\"/>\n",
-        colours[c][0], colours[c][1], colours[c][2], c + 1, escaped(clean_text(names[c])));
+        colours[c][0], colours[c][1], colours[c][2], c + 1, xml_text(names[c]));
+  }
   return fmt::format(
       R"(<!DOCTYPE qgis PUBLIC 'http://mrcc.com/qgis.dtd' 'SYSTEM'>
 <qgis version="3.22.0" styleCategories="Symbology">

@@ -12,7 +12,10 @@ namespace hyperatom {
 /// control characters are dropped.
 std::string clean_text(const std::string& text);
 
-/// The .qml of a one-band map with the classes 1, 2, ...
+/// The same, escaped for use in an element or an attribute.
+std::string xml_text(const std::string& text);
+
+/// The .qml of a one-band map with the classes 1, 2, ...; those without a name are left out.
 std::string paletted_qml(const std::vector<std::string>& names, const std::vector<Colour>& colours);
 
 }  // namespace hyperatom

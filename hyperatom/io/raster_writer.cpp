@@ -8,18 +8,16 @@
 #include <ogr_spatialref.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <string_view>
-#include <system_error>
 
 #include "hyperatom/base/error.hpp"
 #include "hyperatom/io/crs.hpp"
 #include "hyperatom/io/gdal.hpp"
 #include "hyperatom/io/qml.hpp"
 #include "hyperatom/io/staged_files.hpp"
+#include "hyperatom/io/writing.hpp"
 
 namespace hyperatom {
 namespace {
@@ -29,47 +27,6 @@ using Type = RasterContent::Type;
 
 constexpr Index cell_bytes = 4;  // of a class (int32) or a value (float) on its way to GDAL
 constexpr Index largest_class = 65535;
-
-template <class... Arguments>
-[[noreturn]] void refuse(const fs::path& path, fmt::format_string<Arguments...> message,
-                         Arguments&&... arguments) {
-  throw IoError(fmt::format("{}: {}", path.string(),
-                            fmt::format(message, std::forward<Arguments>(arguments)...)));
-}
-
-// ---- GDAL's errors
-
-/// The system's reason for which a write may have failed; empty if there is none.
-std::string system_reason(int error) {
-  for (const int reason : {ENOSPC, EDQUOT, EFBIG, EIO, EROFS})
-    if (error == reason) return std::generic_category().message(reason);
-  return {};
-}
-
-bool is_full(const fs::path& folder) {
-  std::error_code error;
-  const fs::space_info space = fs::space(folder, error);
-  return !error && space.available < 4096;
-}
-
-/// Runs some calls of GDAL that write into `folder`; what goes wrong becomes an IoError about
-/// `path`. GDAL often says that writing failed but not why, and for some files (.aux.xml, ENVI)
-/// nothing at all: errno tells both.
-template <class Calls>
-void guarded(const fs::path& path, const fs::path& folder, const Calls& calls) {
-  const GdalMessages messages;
-  errno = 0;
-  const bool done = calls();
-  std::string reason = system_reason(errno);
-  if (done && !messages.failed() && reason.empty()) return;
-  if (reason.empty() && is_full(folder)) reason = system_reason(ENOSPC);
-  std::string text = messages.failed() || reason.empty() ? messages.text() : "";
-  const std::string hidden = folder.string() + "/";  // means nothing to the user
-  for (size_t at = text.find(hidden); at != std::string::npos; at = text.find(hidden))
-    text.erase(at, hidden.size());
-  refuse(path, "can't be written: {}{}{}", reason, reason.empty() || text.empty() ? "" : ": ",
-         text);
-}
 
 // ---- Options
 
@@ -158,6 +115,9 @@ std::string envi_text(std::string text) {
   return text;
 }
 
+/// For a class without a name, as the label reader has it.
+std::string stand_in(size_t c) { return fmt::format("class {}", c + 1); }
+
 GDALColorTable colour_table(const std::vector<Colour>& colours) {
   GDALColorTable table;
   const GDALColorEntry none = {0, 0, 0, 0};
@@ -178,14 +138,23 @@ GDALDefaultRasterAttributeTable attribute_table(const std::vector<std::string>& 
   table.CreateColumn("Red", GFT_Integer, GFU_Red);
   table.CreateColumn("Green", GFT_Integer, GFU_Green);
   table.CreateColumn("Blue", GFT_Integer, GFU_Blue);
-  table.SetRowCount(static_cast<int>(names.size()));
-  for (int row = 0; row < table.GetRowCount(); ++row) {
-    const auto c = static_cast<size_t>(row);
-    table.SetValue(row, 0, row + 1);
+  for (size_t c = 0; c < names.size(); ++c) {
+    if (names[c].empty()) continue;
+    const int row = table.GetRowCount();
+    table.SetRowCount(row + 1);
+    table.SetValue(row, 0, static_cast<int>(c) + 1);
     table.SetValue(row, 1, names[c].c_str());
     for (int k = 0; k < 3; ++k) table.SetValue(row, 2 + k, int{colours[c][static_cast<size_t>(k)]});
   }
   return table;
+}
+
+/// The .aux.xml in which GDAL looks for metadata that a format has no place for.
+std::string metadata_xml(const std::map<std::string, std::string>& metadata) {
+  std::string items;
+  for (const auto& [name, value] : metadata)
+    items += fmt::format("    <MDI key=\"{}\">{}</MDI>\n", name, xml_text(value));
+  return fmt::format("<PAMDataset>\n  <Metadata>\n{}  </Metadata>\n</PAMDataset>\n", items);
 }
 
 // ---- Files
@@ -199,22 +168,6 @@ std::vector<std::string> sidecars(const std::string& name, bool qml, bool envi) 
   return names;
 }
 
-/// That nothing is there, or that it may and can be replaced.
-void expect_free(const fs::path& path, bool overwrite) {
-  std::error_code ignored;  // a path that can't be looked at can't be created either
-  const fs::file_status status = fs::symlink_status(path, ignored);
-  if (!fs::exists(status)) return;
-  if (fs::is_directory(status))
-    refuse(path, "can't be written: {}", std::generic_category().message(EISDIR));
-  if (!fs::is_regular_file(status) && !fs::is_symlink(status))
-    refuse(path, "can't be written: it exists and is not a regular file");
-  if (!overwrite) refuse(path, "exists; --overwrite replaces it");
-}
-
-fs::path folder_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
-
 }  // namespace
 
 struct RasterWriter::Impl {
@@ -222,20 +175,25 @@ struct RasterWriter::Impl {
        const RasterContent& content, const RasterOptions& options);
 
   void check();
+  void check_classes();
+  void check_values() const;
+  void check_metadata();
   void expect_all_free() const;
   void create();
   void describe();
   void describe_classes(GDALRasterBand& band);
+  void describe_wavelengths();
   void place(const Georeference& georeference);
+  MatrixF with_no_data(Index first, const MatrixF& values) const;
   void append(Index first, Index count, const void* cells);
   void flush();
   void close();
   void translate_to_cog();
-  void write_qml() const;
   [[noreturn]] void differs(const std::string& how) const;
   void verify() const;
   void verify_rows(GDALDataset& file) const;
   void verify_classes(GDALRasterBand& band) const;
+  void verify_metadata(GDALDataset& file) const;
   void finish();
 
   Index bands() const { return static_cast<Index>(content.bands.size()); }
@@ -243,7 +201,8 @@ struct RasterWriter::Impl {
   bool envi() const { return format == "ENVI"; }
   bool classes() const { return content.type == Type::classes; }
   std::string name() const { return path.filename().string(); }
-  /// Names of classes live in the .aux.xml of a GeoTIFF; an ENVI header has a place of its own.
+  /// Names of classes live in the .aux.xml of a GeoTIFF; an ENVI header has a place of its own, and
+  /// GDAL would repeat in an .aux.xml what was in the header before it was complete.
   const char* aux_xml() const { return envi() ? "NO" : "YES"; }
   GDALDataType cell_type() const { return classes() ? GDT_Int32 : GDT_Float32; }
   GDALDataType file_type() const {
@@ -273,13 +232,11 @@ RasterWriter::Impl::Impl(const fs::path& path_, Index rows_, Index cols_,
                          const Georeference& georeference, const RasterContent& content_,
                          const RasterOptions& options_)
     : path(path_), rows(rows_), cols(cols_), content(content_), options(options_) {
-  GDALAllRegister();
+  prepare_gdal();
   format = known_format(options.format);
   check();
   expect_all_free();
-  std::error_code ignored;
-  if (!fs::is_directory(folder_of(path), ignored))
-    refuse(path, "can't be written: there is no folder {}", folder_of(path).string());
+  expect_folder(path);
   staged = std::make_unique<StagedFiles>(path);
   const CPLConfigOptionSetter with_aux_xml("GDAL_PAM_ENABLED", aux_xml(), false);
   create();
@@ -294,16 +251,64 @@ void RasterWriter::Impl::check() {
                                   path.string(), rows, cols, content.bands.size()));
   check_creation_options(*GetGDALDriverManager()->GetDriverByName(format.c_str()),
                          options.creation);
-  if (!classes()) return;
+  check_metadata();
+  if (classes())
+    check_classes();
+  else
+    check_values();
+}
+
+void RasterWriter::Impl::check_classes() {
   const size_t count = content.class_names.size();
   if (content.bands.size() != 1 || count < 1 || static_cast<Index>(count) > largest_class)
     throw OptionError(fmt::format("{}: {} bands of {} classes, expected one band of 1 to {}",
                                   path.string(), content.bands.size(), count, largest_class));
+  if (std::ranges::all_of(content.class_names, &std::string::empty))
+    throw OptionError(fmt::format("{}: none of the {} classes has a name", path.string(), count));
   if (content.class_colours.empty())
     content.class_colours = default_colours(static_cast<Index>(count));
   if (content.class_colours.size() != count)
     throw OptionError(fmt::format("{}: {} colours for {} classes", path.string(),
                                   content.class_colours.size(), count));
+  if (content.wavelengths.size() > 0 || content.no_data)
+    throw OptionError(
+        fmt::format("{}: wavelengths and no data are of values, not of classes", path.string()));
+  for (size_t c = 0; c < count; ++c)
+    if (std::string& name = content.class_names[c]; !name.empty()) {
+      name = clean_text(name);
+      if (name.empty()) name = stand_in(c);
+    }
+}
+
+void RasterWriter::Impl::check_values() const {
+  const Index wavelengths = content.wavelengths.size();
+  if (wavelengths != 0 && wavelengths != bands())
+    throw OptionError(
+        fmt::format("{}: {} wavelengths for {} bands", path.string(), wavelengths, bands()));
+  if (!content.wavelengths.allFinite() || (content.wavelengths.array() <= 0).any())
+    throw OptionError(fmt::format("{}: wavelengths {}, expected positive numbers", path.string(),
+                                  fmt::join(content.wavelengths, ", ")));
+  if (content.no_data && !std::isfinite(*content.no_data))
+    throw OptionError(fmt::format("{}: {} can't stand for no data, expected a finite number",
+                                  path.string(), *content.no_data));
+}
+
+/// GDAL keeps items as NAME=VALUE, takes a colon for the end of a name too, and loses blanks at the
+/// ends of values and items without one.
+void RasterWriter::Impl::check_metadata() {
+  const auto usable = [](char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+  };
+  for (auto& [name, value] : content.metadata) {
+    if (name.empty() || !std::ranges::all_of(name, usable))
+      throw OptionError(fmt::format(
+          "{}: metadata \"{}\" can't be written, expected a name of letters, digits and _",
+          path.string(), name));
+    value = clean_text(value);
+    value.erase(value.find_last_not_of(' ') + 1);
+    value.erase(0, value.find_first_not_of(' '));
+  }
+  std::erase_if(content.metadata, [](const auto& item) { return item.second.empty(); });
 }
 
 void RasterWriter::Impl::expect_all_free() const {
@@ -354,19 +359,44 @@ void RasterWriter::Impl::describe() {
       GDALRasterBand& band = *dataset->GetRasterBand(static_cast<int>(b) + 1);
       const std::string text = clean_text(content.bands[static_cast<size_t>(b)]);
       band.SetDescription((envi() ? envi_text(text) : text).c_str());
-      band.SetNoDataValue(classes() ? 0 : std::nan(""));
+      band.SetNoDataValue(classes() ? 0 : content.no_data.value_or(std::nanf("")));
     }
     if (classes()) describe_classes(*dataset->GetRasterBand(1));
+    if (content.wavelengths.size() > 0) describe_wavelengths();
+    if (envi()) return true;  // whose header has no place for metadata of others
+    for (const auto& [name, value] : content.metadata)
+      dataset->SetMetadataItem(name.c_str(), value.c_str());
     return true;
   });
 }
 
+/// An ENVI header lists them; elsewhere every band has its own, under the names that GDAL's ENVI
+/// driver gives them and those that GDAL knows since 3.10.
+void RasterWriter::Impl::describe_wavelengths() {
+  const Vector& all = content.wavelengths;
+  if (envi()) {
+    dataset->SetMetadataItem("wavelength", fmt::format("{{{}}}", fmt::join(all, ", ")).c_str(),
+                             "ENVI");
+    dataset->SetMetadataItem("wavelength_units", "Micrometers", "ENVI");
+    return;
+  }
+  for (Index b = 0; b < bands(); ++b) {
+    GDALRasterBand& band = *dataset->GetRasterBand(static_cast<int>(b) + 1);
+    const std::string text = fmt::format("{}", all[b]);
+    band.SetMetadataItem("wavelength", text.c_str());
+    band.SetMetadataItem("wavelength_units", "Micrometers");
+    band.SetMetadataItem("CENTRAL_WAVELENGTH_UM", text.c_str(), "IMAGERY");
+  }
+}
+
 void RasterWriter::Impl::describe_classes(GDALRasterBand& band) {
-  for (std::string& name : content.class_names) name = clean_text(name);
   CPLStringList categories;
   categories.AddString("Unclassified");
-  for (const std::string& name : content.class_names)
-    categories.AddString((envi() ? envi_text(name) : name).c_str());
+  for (size_t c = 0; c < content.class_names.size(); ++c) {
+    std::string text = content.class_names[c];
+    if (envi()) text = text.empty() ? stand_in(c) : envi_text(text);  // whose lists have no gaps
+    categories.AddString(text.c_str());
+  }
   band.SetCategoryNames(categories.List());
   GDALColorTable table = colour_table(content.class_colours);
   band.SetColorTable(&table);
@@ -382,6 +412,19 @@ CPLErr RasterWriter::Impl::transfer(GDALDataset& file, GDALRWFlag direction, Ind
   return file.RasterIO(direction, 0, static_cast<int>(first), width, height, cells, width, height,
                        cell_type(), static_cast<int>(bands()), nullptr, bands() * cell_bytes,
                        row_bytes(), cell_bytes, nullptr);
+}
+
+/// With the value of the file where there is no data.
+MatrixF RasterWriter::Impl::with_no_data(Index first, const MatrixF& values) const {
+  MatrixF marked = values;
+  for (Index i = 0; i < values.cols(); ++i)
+    for (Index b = 0; b < values.rows(); ++b) {
+      if (values(b, i) == *content.no_data)
+        refuse(path, "value {} of band {} in row {} is the one that stands for no data",
+               values(b, i), b + 1, first + i / cols);
+      if (std::isnan(values(b, i))) marked(b, i) = *content.no_data;
+    }
+  return marked;
 }
 
 void RasterWriter::Impl::append(Index first, Index count, const void* cells) {
@@ -434,16 +477,6 @@ void RasterWriter::Impl::translate_to_cog() {
           [&] { return drivers.GetDriverByName("GTiff")->Delete(written.c_str()) == CE_None; });
 }
 
-void RasterWriter::Impl::write_qml() const {
-  guarded(path, staged->folder(), [&] {
-    std::ofstream file(staged->folder() / fs::path(name()).replace_extension(".qml"),
-                       std::ios::binary);
-    file << paletted_qml(content.class_names, content.class_colours);
-    file.close();
-    return file.good();
-  });
-}
-
 void RasterWriter::Impl::differs(const std::string& how) const {
   refuse(path, "can't be written: what was written {}", how);
 }
@@ -461,6 +494,7 @@ void RasterWriter::Impl::verify() const {
                         rows, cols, bands()));
   verify_rows(*file);
   if (classes()) verify_classes(*file->GetRasterBand(1));
+  if (!envi()) verify_metadata(*file);
   if (messages.failed()) differs("can't be read: " + messages.text());
 }
 
@@ -493,6 +527,13 @@ void RasterWriter::Impl::verify_classes(GDALRasterBand& band) const {
   if (table == nullptr || table->GetColorEntryCount() < expected) differs("has no colours");
 }
 
+void RasterWriter::Impl::verify_metadata(GDALDataset& file) const {
+  for (const auto& [name, value] : content.metadata) {
+    const char* found = file.GetMetadataItem(name.c_str());
+    if (found == nullptr || found != value) differs(fmt::format("has not the metadata {}", name));
+  }
+}
+
 void RasterWriter::Impl::finish() {
   if (!dataset) refuse(path, "is finished already");
   if (next != rows) refuse(path, "has {} rows, but only {} were given", rows, next);
@@ -500,7 +541,12 @@ void RasterWriter::Impl::finish() {
   close();
   if (format == "COG") translate_to_cog();
   verify();
-  if (classes()) write_qml();
+  const fs::path folder = staged->folder();
+  if (classes())
+    write_whole(path, folder / fs::path(name()).replace_extension(".qml"),
+                paletted_qml(content.class_names, content.class_colours));
+  if (envi() && !content.metadata.empty())
+    write_whole(path, folder / (name() + ".aux.xml"), metadata_xml(content.metadata));
   expect_all_free();
   for (const std::string& companion : staged->names())
     expect_free(folder_of(path) / companion, options.overwrite);
@@ -532,6 +578,12 @@ void RasterWriter::write(Index first, Index count, const std::vector<std::int32_
   if (bad != ids.end())
     refuse(impl.path, "class {} in row {} is not one of 0 to {}", *bad,
            first + (bad - ids.begin()) / impl.cols, classes);
+  const auto nameless = std::find_if(ids.begin(), ids.end(), [&](std::int32_t id) {
+    return id > 0 && impl.content.class_names[static_cast<size_t>(id) - 1].empty();
+  });
+  if (nameless != ids.end())
+    refuse(impl.path, "class {} in row {} has no name", *nameless,
+           first + (nameless - ids.begin()) / impl.cols);
   impl.append(first, count, ids.data());
 }
 
@@ -540,7 +592,10 @@ void RasterWriter::write(Index first, Index count, const MatrixF& values) {
   if (impl.classes() || values.rows() != impl.bands() || values.cols() != count * impl.cols)
     refuse(impl.path, "{} x {} values were given for {} bands and {} rows of {} columns",
            values.rows(), values.cols(), impl.bands(), count, impl.cols);
-  impl.append(first, count, values.data());
+  if (impl.content.no_data)
+    impl.append(first, count, impl.with_no_data(first, values).data());
+  else
+    impl.append(first, count, values.data());
 }
 
 void RasterWriter::finish() { impl_->finish(); }

@@ -3,7 +3,9 @@
 #include <gdal_priv.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "hyperatom/base/safetensors.hpp"
+#include "hyperatom/io/band_metadata.hpp"
 #include "hyperatom/io/data_error.hpp"
 
 namespace hyperatom {
@@ -48,6 +51,10 @@ void check_interleave(GDALDataset& dataset, const std::string& path) {
     if (text != nullptr && EQUAL(text, known)) return;
   fail(path, "found interleave = {} in the ENVI header, expected bsq, bil or bip",
        in_quotes(text != nullptr ? text : ""));
+}
+
+std::int64_t bits_of(GDALDataset& dataset) {
+  return 8 * GDALGetDataTypeSizeBytes(dataset.GetRasterBand(1)->GetRasterDataType());
 }
 
 /// rows * cols * bands samples of `bits` bits, each row of a band in whole bytes.
@@ -88,6 +95,48 @@ void expect_size(const std::string& path, GDALDataset& dataset, std::int64_t fou
          dataset.GetRasterCount());
 }
 
+/// Bytes to skip before and after every frame.
+struct Frames {
+  std::int64_t before = 0, after = 0;
+};
+
+Frames envi_frames(GDALDataset& dataset, const std::string& path, const char* field) {
+  const char* text = dataset.GetMetadataItem(field, "ENVI");
+  const std::vector<double> list = parse_envi_list(path, field, text != nullptr ? text : "");
+  if (list.empty()) return {};
+  constexpr double most = 1 << 30;
+  if (list.size() != 2 || !std::ranges::all_of(list, [](double n) {
+        return n >= 0 && n <= most && n == std::floor(n);
+      }))
+    fail(path, "found {} = {} in the ENVI header, expected two whole numbers from 0 to {}", field,
+         in_quotes(text), most);
+  return {static_cast<std::int64_t>(list[0]), static_cast<std::int64_t>(list[1])};
+}
+
+/// What frames add to the size. GDAL does not know the minor ones, and skips the major ones before
+/// and after every line, which is right unless they are bands.
+std::int64_t frame_bytes(GDALDataset& dataset, const std::string& path, std::int64_t offset) {
+  const Frames minor = envi_frames(dataset, path, "minor_frame_offsets");
+  const Frames major = envi_frames(dataset, path, "major_frame_offsets");
+  if (minor.before + minor.after > 0)
+    fail(path,
+         "found minor_frame_offsets = {} in the ENVI header, expected none: they can't be read",
+         in_quotes(dataset.GetMetadataItem("minor_frame_offsets", "ENVI")));
+  const std::int64_t added = major.before + major.after;
+  if (added == 0) return 0;
+  const std::string text = in_quotes(dataset.GetMetadataItem("major_frame_offsets", "ENVI"));
+  if (EQUAL(dataset.GetMetadataItem("interleave", "ENVI"), "bsq"))
+    fail(path,
+         "found major_frame_offsets = {} in the ENVI header with interleave bsq, expected none: "
+         "only those of bil and bip can be read",
+         text);
+  const std::int64_t line = payload(dataset, bits_of(dataset), path) / dataset.GetRasterYSize();
+  constexpr std::int64_t limit = std::numeric_limits<int>::max();  // beyond it GDAL ignores them
+  if (offset > limit || line > limit || offset + line + added >= limit)
+    fail(path, "found major_frame_offsets = {} in the ENVI header, expected less", text);
+  return added * dataset.GetRasterYSize();
+}
+
 void check_envi(GDALDataset& dataset, const std::filesystem::path& path) {
   const std::string name = path.string();
   if (envi_number(dataset, name, "samples", 1) != dataset.GetRasterXSize() ||
@@ -98,10 +147,10 @@ void check_envi(GDALDataset& dataset, const std::filesystem::path& path) {
   envi_number(dataset, name, "byte_order", 0, 1);
   check_interleave(dataset, name);
   const std::int64_t offset = envi_number(dataset, name, "header_offset", 0);
-  const std::int64_t bits =
-      8 * GDALGetDataTypeSizeBytes(dataset.GetRasterBand(1)->GetRasterDataType());
-  std::int64_t expected = payload(dataset, bits, name);
-  if (__builtin_add_overflow(expected, offset, &expected))
+  const std::int64_t frames = frame_bytes(dataset, name, offset);
+  std::int64_t expected = payload(dataset, bits_of(dataset), name);
+  if (__builtin_add_overflow(expected, offset, &expected) ||
+      __builtin_add_overflow(expected, frames, &expected))
     fail(name, "found header_offset = {} in the ENVI header, expected less", offset);
   if (envi_number(dataset, name, "file_compression", 0) == 0)
     expect_size(name, dataset, static_cast<std::int64_t>(std::filesystem::file_size(path)),
@@ -113,9 +162,7 @@ void check_envi(GDALDataset& dataset, const std::filesystem::path& path) {
 void check_lan(GDALDataset& dataset, const std::filesystem::path& path) {
   GDALRasterBand& band = *dataset.GetRasterBand(1);
   const char* packed = band.GetMetadataItem("NBITS", "IMAGE_STRUCTURE");
-  const std::int64_t bits = packed != nullptr
-                                ? whole_number(packed).value_or(8)
-                                : 8 * GDALGetDataTypeSizeBytes(band.GetRasterDataType());
+  const std::int64_t bits = packed != nullptr ? whole_number(packed).value_or(8) : bits_of(dataset);
   expect_size(path.string(), dataset, static_cast<std::int64_t>(std::filesystem::file_size(path)),
               lan_header + payload(dataset, bits, path.string()), "");
 }

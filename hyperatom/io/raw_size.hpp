@@ -1,5 +1,6 @@
-// Whether a raw raster (ENVI, ERDAS .lan) is as long as its header promises: GDAL reads what is
-// missing as zeros, without a word.
+// Whether a raw raster (ENVI, ERDAS .lan) is as long as its header promises, and laid out as GDAL
+// takes it to be: GDAL reads what is missing as zeros, and frames of bands as values, without a
+// word.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// Scenes from files: everything that GDAL reads (ENVI, GeoTIFF, ERDAS .lan, ...), MATLAB .mat (v5
-// and v7.3), NumPy .npy.
+// Scenes from files: everything that GDAL reads (ENVI, GeoTIFF, ERDAS .lan, ...) unless it only
+// names other data (gdal.hpp), MATLAB .mat (v5 and v7.3), NumPy .npy.
 //
 // What a reader gives is ready for use: no-data, values that are not finite and all-zero pixels are
 // marked as not valid; bands that the header calls bad (`bbl`) are left out; gains and offsets are

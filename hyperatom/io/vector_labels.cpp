@@ -305,14 +305,12 @@ class Burner {
         touched_(options.all_touched ? scene.pixels() : 0),
         all_touched_(options.all_touched) {}
 
-  /// A geometry in pixel coordinates.
-  void burn(OGRGeometry& geometry, std::int32_t id, std::int32_t part) {
-    const OGRwkbGeometryType type = wkbFlatten(geometry.getGeometryType());
-    const bool points = type == wkbPoint || type == wkbMultiPoint;
+  /// The geometry of feature `number` in pixel coordinates. Each of its polygons or points is a
+  /// part of its own: that they share a record says nothing of where they lie.
+  void burn(OGRGeometry& geometry, std::int32_t id, std::int32_t number) {
     OGREnvelope envelope;
     geometry.getEnvelope(&envelope);
-    const Box box = inside(envelope, points, scene_);
-    if (box.empty()) {
+    if (inside(envelope, is_point(geometry), scene_).empty()) {
       ++tally.outside;
       return;
     }
@@ -320,11 +318,11 @@ class Burner {
                             envelope.MaxX > static_cast<double>(scene_.cols) ||
                             envelope.MaxY > static_cast<double>(scene_.rows);
     Index claimed = 0;
-    if (points)
-      claimed = burn_points(geometry, id, part);
+    if (OGR_GT_IsSubClassOf(geometry.getGeometryType(), wkbGeometryCollection))
+      for (OGRGeometry* member : *geometry.toGeometryCollection())
+        claimed += burn_part(*member, id, number);
     else
-      claimed = burn_polygons(geometry, box, false, id, part);
-    if (!points && all_touched_) claimed += burn_polygons(geometry, box, true, id, part);
+      claimed = burn_part(geometry, id, number);
     tally.without_pixel += claimed == 0;
   }
 
@@ -342,11 +340,21 @@ class Burner {
   Tally tally;
 
  private:
-  Index burn_points(const OGRGeometry& geometry, std::int32_t id, std::int32_t part) {
-    if (wkbFlatten(geometry.getGeometryType()) == wkbPoint)
-      return burn_point(*geometry.toPoint(), id, part);
-    Index claimed = 0;
-    for (const OGRPoint* point : *geometry.toMultiPoint()) claimed += burn_point(*point, id, part);
+  static bool is_point(const OGRGeometry& geometry) {
+    const OGRwkbGeometryType type = wkbFlatten(geometry.getGeometryType());
+    return type == wkbPoint || type == wkbMultiPoint;
+  }
+
+  /// One polygon or point; how many pixels it claims.
+  Index burn_part(OGRGeometry& geometry, std::int32_t id, std::int32_t number) {
+    const std::int32_t part = ++parts_;
+    if (is_point(geometry)) return burn_point(*geometry.toPoint(), id, part);
+    OGREnvelope envelope;
+    geometry.getEnvelope(&envelope);
+    const Box box = inside(envelope, false, scene_);
+    if (box.empty()) return 0;
+    Index claimed = burn_polygon(geometry, box, false, id, part, number);
+    if (all_touched_) claimed += burn_polygon(geometry, box, true, id, part, number);
     return claimed;
   }
 
@@ -359,11 +367,11 @@ class Burner {
     return within;
   }
 
-  Index burn_polygons(OGRGeometry& geometry, const Box& box, bool touched, std::int32_t id,
-                      std::int32_t part) {
+  Index burn_polygon(OGRGeometry& geometry, const Box& box, bool touched, std::int32_t id,
+                     std::int32_t part, std::int32_t number) {
     const GdalMessages messages;
     const auto burnt = rasterize(geometry, box, touched);
-    if (!burnt) fail(path_, "feature {} can't be rasterized: {}", part, messages.text());
+    if (!burnt) fail(path_, "feature {} can't be rasterized: {}", number, messages.text());
     Index claimed = 0;
     for (Index i = 0; i < box.rows() * box.cols(); ++i)
       if ((*burnt)[static_cast<size_t>(i)] != 0) {
@@ -378,6 +386,7 @@ class Burner {
   const std::string& path_;
   Claims covered_, touched_;
   bool all_touched_;
+  std::int32_t parts_ = 0;
 };
 
 // ---- The result
@@ -458,10 +467,7 @@ void burn_layer(OGRLayer& layer, const Classes& classes, const ToPixels& to_pixe
 }  // namespace
 
 bool is_vector_file(const fs::path& path) {
-  GDALAllRegister();
-  const GdalMessages messages;
-  const Dataset dataset(GDALDataset::FromHandle(
-      GDALOpenEx(path.c_str(), GDAL_OF_RASTER | GDAL_OF_VECTOR, nullptr, nullptr, nullptr)));
+  const Dataset dataset = try_open(path);
   return dataset && dataset->GetRasterCount() == 0 && dataset->GetLayerCount() > 0;
 }
 

@@ -54,6 +54,17 @@ void expect_atom_classes(const Model& model) {
            model.classes() - 1);
 }
 
+/// Labels may leave numbers out (a class without training pixels); maps keep the numbering.
+void expect_class_ids(const Model& model) {
+  expect_count("class_ids", model.class_ids.size(), model.classes(), "classes");
+  Index last = 0;
+  for (const Index id : model.class_ids) {
+    expect(id > last && id <= max_classes, "class_ids has {} after {}, expected {} to {}", id, last,
+           last + 1, max_classes);
+    last = id;
+  }
+}
+
 void expect_normalizer(const Normalizer& normalizer, Index bands) {
   const std::vector<std::string> kinds = normalizer_kinds();
   expect(std::find(kinds.begin(), kinds.end(), normalizer.kind) != kinds.end(),
@@ -97,6 +108,7 @@ void validate(const Model& model) {
     expect(model.wavelengths.minCoeff() > 0, "wavelengths begin at {}, expected more than 0",
            model.wavelengths.minCoeff());
   }
+  expect_class_ids(model);
   expect_count("class_names", model.class_names.size(), model.classes(), "classes");
   expect_count("class_colours", model.class_colours.size(), model.classes(), "classes");
   expect_settings(model);

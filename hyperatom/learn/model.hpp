@@ -28,7 +28,8 @@ struct Model {
   Vector bias;                      ///< classes
   std::vector<Index> atom_classes;  ///< the class, from 0, that each atom was drawn from
   Normalizer normalizer;
-  Vector wavelengths;  ///< micrometres, one per band; empty when unknown
+  Vector wavelengths;            ///< micrometres, one per band; empty when unknown
+  std::vector<Index> class_ids;  ///< the number of every class in label files and maps, ascending
   std::vector<std::string> class_names;
   std::vector<std::array<std::uint8_t, 3>> class_colours;
   std::map<std::string, std::string> provenance;  ///< how it was made: seed, data, command, ...

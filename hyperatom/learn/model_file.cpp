@@ -204,6 +204,7 @@ TensorFile pack_model(const Model& model) {
   file.put_matrix("weights", model.weights);
   file.put_vector("bias", model.bias);
   file.put_integers("atom.class", model.atom_classes);
+  file.put_integers("class.id", model.class_ids);
   file.put_vector("norm.offset", model.normalizer.offset);
   file.put_vector("norm.scale", model.normalizer.scale);
   file.put_vector("wavelength_um", model.wavelengths);
@@ -223,6 +224,7 @@ Model unpack_model(const TensorFile& file) {
   model.weights = file.get_matrix("weights");
   model.bias = file.get_vector("bias");
   model.atom_classes = file.get_integers("atom.class");
+  model.class_ids = file.get_integers("class.id");
   model.normalizer.offset = file.get_vector("norm.offset");
   model.normalizer.scale = file.get_vector("norm.scale");
   model.wavelengths = file.get_vector("wavelength_um");

@@ -2,7 +2,7 @@
 //
 //   tensors    dictionary [atoms, bands]  weights [atoms, classes]  bias [classes]
 //              norm.offset [bands]  norm.scale [bands]  wavelength_um [bands, or 0]    F64
-//              atom.class [atoms]                                                      I64
+//              atom.class [atoms]  class.id [classes]                                  I64
 //              class.rgb [classes, 3]                                                  U8
 //   metadata   format      "hyperatom"
 //              schema      "1"

@@ -15,6 +15,17 @@ constexpr Index strip_rows = 32;
 
 size_t at(Index i) { return static_cast<size_t>(i); }
 
+/// Numbers the classes that occur from 0, in order.
+void number_classes(SceneSamples& result) {
+  std::vector<Index>& labels = result.samples.labels;
+  std::vector<Index>& ids = result.class_ids;
+  ids = labels;
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  for (Index& label : labels) label = std::lower_bound(ids.begin(), ids.end(), label) - ids.begin();
+  result.samples.classes = static_cast<Index>(ids.size());
+}
+
 }  // namespace
 
 SceneSamples gather_samples(SceneSource& source, const Labels& labels,
@@ -48,19 +59,19 @@ SceneSamples gather_samples(SceneSource& source, const Labels& labels,
         spectra.insert(spectra.end(), values, values + scene.bands);
       }
       result.pixels.push_back(pixels[next]);
-      result.samples.labels.push_back(labels.id(pixels[next]) - 1);
+      result.samples.labels.push_back(labels.id(pixels[next]));
     }
   }
   if (result.pixels.empty())
     throw DataError(fmt::format(
-        "{}: none of the {} labelled pixels can be used: no-data, or not finite, or zero",
+        "{}: none of the {} labelled pixels can be used: no-data, masked, not finite or zero",
         scene.path, pixels.size()));
   const Eigen::Map<const MatrixF> raw(spectra.data(), scene.bands,
                                       static_cast<Index>(place.size()));
   result.samples.pixels = normalizer.apply(raw);
   result.samples.windows = Eigen::Map<const Eigen::MatrixX<Index>>(
       windows.data(), window, static_cast<Index>(result.pixels.size()));
-  result.samples.classes = labels.classes();
+  number_classes(result);
   return result;
 }
 
@@ -79,8 +90,8 @@ Normalizer fit_normalizer(std::string_view kind, SceneSource& source) {
   }
   const auto count = static_cast<Index>(values.size()) / scene.bands;
   if (count == 0)
-    throw DataError(fmt::format("{}: no pixel can be used: all are no-data, or not finite, or zero",
-                                scene.path));
+    throw DataError(fmt::format(
+        "{}: no pixel can be used: all are no-data, masked, not finite or zero", scene.path));
   return Normalizer::fit(kind, Eigen::Map<const MatrixF>(values.data(), scene.bands, count));
 }
 

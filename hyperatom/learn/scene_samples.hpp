@@ -13,8 +13,10 @@ namespace hyperatom {
 
 struct SceneSamples {
   Samples samples;
-  std::vector<Index> pixels;  ///< of the scene: the centres of the samples
-  Index not_valid = 0;        ///< labelled pixels that were left out because they can't be used
+  std::vector<Index> pixels;     ///< of the scene: the centres of the samples
+  std::vector<Index> class_ids;  ///< what the labels call the classes of the samples: classes that
+                                 ///< have no pixel here are left out
+  Index not_valid = 0;           ///< labelled pixels that were left out because they can't be used
 };
 
 /// The windows of `pixels` (ascending, labelled), normalised. Reads only the rows that are needed,

@@ -195,11 +195,12 @@ StepReport Trainer::step(std::span<const Index> batch) {
   const auto count = static_cast<double>(parts.size());
   for (const SampleGradient& part : parts) {
     report.batch.loss += part.loss / count;
-    report.batch.accuracy += part.correct / count;
+    report.batch.accuracy += part.correct;
     report.active += static_cast<double>(part.active.size()) / count;
     report.gap = std::max(report.gap, part.gap);
     report.unconverged += !part.converged;
   }
+  report.batch.accuracy /= count;
   if (t % steps_per_epoch() == 0 && !held_out_.empty()) validate_epoch(report);
   return report;
 }
@@ -231,6 +232,21 @@ bool Trainer::finished() const {
 
 const Parameters& Trainer::best() const {
   return state_.best_epoch > 0 ? state_.best : state_.parameters;
+}
+
+Model Trainer::model() const {
+  Model model;
+  model.method = fmt::format("sdl-{}-{}", samples_.window() == 1 ? "l1" : "l12",
+                             options().kernel.name == "linear" ? "l" : "k");
+  model.kernel = options().kernel;
+  model.loss = options().loss;
+  model.coding = options().coding();
+  model.window = samples_.window();
+  model.dictionary = best().D;
+  model.weights = best().W;
+  model.bias = best().b;
+  model.atom_classes = state_.atom_classes;
+  return model;
 }
 
 Score Trainer::score(std::span<const Index> which) {

@@ -17,6 +17,7 @@
 #include "hyperatom/kernel/kernel.hpp"
 #include "hyperatom/learn/gradient.hpp"
 #include "hyperatom/learn/loss.hpp"
+#include "hyperatom/learn/model.hpp"
 #include "hyperatom/learn/optimizer.hpp"
 #include "hyperatom/learn/samples.hpp"
 #include "hyperatom/learn/train_options.hpp"
@@ -80,6 +81,9 @@ class Trainer {
   const Parameters& parameters() const { return state_.parameters; }
   const Parameters& best() const;
   const Checkpoint& checkpoint() const { return state_; }
+  /// A model of the best parameters. What the trainer does not know is left to fill in: normaliser,
+  /// wavelengths, and what the classes are called.
+  Model model() const;
   /// T.
   Index steps() const { return options().epochs * steps_per_epoch(); }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "hyperatom/base/error.hpp"
 #include "hyperatom/base/parallel.hpp"
@@ -15,6 +16,7 @@ namespace hyperatom {
 namespace {
 
 constexpr Index segment = 128;  // windows coded in one sequence
+constexpr Index soon = 16384;   // pixels in a strip
 constexpr Index block = 64;     // pixels whose kernel columns are formed at a time
 constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
 
@@ -87,8 +89,11 @@ class Pass {
         static_cast<double>(8 * model_.atoms() + 4 * model_.bands() + 4 * model_.classes() + 32);
     const double fit =
         static_cast<double>(megabytes) * 1e6 / (per_pixel * static_cast<double>(cols()));
+    // Enough work for all threads, and no more: a user who stops is heard after each strip. Few
+    // rows would move the halo more often than they classify.
+    const Index enough = std::max(soon / cols(), 4 * neighborhoods_.reach() + 8);
     return std::clamp<Index>(static_cast<Index>(fit) - 2 * neighborhoods_.reach(), 1,
-                             std::max<Index>(1, rows));
+                             std::max<Index>(1, std::min(rows, enough)));
   }
 
   void begin(Index first, Index height) {
@@ -124,7 +129,41 @@ class Pass {
     }
   }
 
+  /// The code of one pixel, after those before it in its segment, as in a map.
+  Explanation explain(Index row, Index col) {
+    begin(row, 1);
+    read_up_to(row, 1);
+    Explanation result;
+    code_windows(row, col / segment * segment, col + 1,
+                 [&](Index at_col, const CodedWindow& coded) {
+                   if (at_col != col || coded.code == nullptr) return;
+                   const Judgement judgement = judge(coded);
+                   result = {.class_index = judgement.best,
+                             .code = *coded.code,
+                             .scores = judgement.scores,
+                             .confidence = judgement.confidence,
+                             .novelty = judgement.novelty};
+                   for (const Index pixel : coded.window)
+                     result.window.push_back(rows_.first * cols() + pixel);
+                 });
+    return result;
+  }
+
  private:
+  /// A pixel's window and its code; no code where the pixel is not valid.
+  struct CodedWindow {
+    const SparseCode* code = nullptr;
+    std::span<const Index> window = {};  ///< places in rows_
+    const double* column = nullptr;      ///< k(D, x) of the pixel
+    double own = 0;                      ///< k(x, x)
+  };
+  struct Judgement {
+    Vector scores;
+    Index best = 0;
+    float confidence = 0;
+    float novelty = 0;
+  };
+
   Index cols() const { return source_.info().cols; }
 
   /// Has the kernel columns of all rows that windows of [first, first + count) reach.
@@ -146,16 +185,17 @@ class Pass {
     rows_.count += needed;
   }
 
-  /// Pixels [begin, end) of one row of the strip, one after the other.
-  void code_segment(Index row, Index begin, Index end, ClassifiedStrip& strip,
-                    ClassifyReport& part) const {
+  /// The windows of pixels [begin, end) of one row of the scene, one after the other: `visit(col,
+  /// coded)`.
+  template <class Visitor>
+  void code_windows(Index row, Index begin, Index end, const Visitor& visit) const {
     WindowCoder worker(coder_);
     std::vector<Index> window(at(model_.window));
     std::vector<const double*> columns(window.size());
-    const Index inside = strip.first + row - rows_.first;
+    const Index inside = row - rows_.first;
     for (Index col = begin; col < end; ++col) {
       if (!rows_.valid[at(inside * cols() + col)]) {
-        ++part.not_valid;
+        visit(col, CodedWindow{});
         continue;
       }
       neighborhoods_.gather(rows_.valid, rows_.count, cols(), inside, col, window);
@@ -165,25 +205,40 @@ class Pass {
         kappa += rows_.diagonal[window[s]];
       }
       const SparseCode& code = worker.encode({columns, model_.atoms()}, kappa);
-      judge(code, columns[0], rows_.diagonal[window[0]], row * cols() + col, strip);
-      ++part.classified;
-      part.unconverged += !code.converged;
-      part.active += static_cast<double>(code.active.size());
+      visit(col, CodedWindow{&code, window, columns[0], rows_.diagonal[window[0]]});
     }
   }
 
-  /// What a code says about pixel `out` of the strip.
-  void judge(const SparseCode& code, const double* column, double own, Index out,
-             ClassifiedStrip& strip) const {
-    Vector scores = model_.bias;
+  /// Pixels [begin, end) of one row of the strip.
+  void code_segment(Index row, Index begin, Index end, ClassifiedStrip& strip,
+                    ClassifyReport& part) const {
+    code_windows(strip.first + row, begin, end, [&](Index col, const CodedWindow& coded) {
+      if (coded.code == nullptr) {
+        ++part.not_valid;
+        return;
+      }
+      const Judgement judgement = judge(coded);
+      const Index out = row * cols() + col;
+      strip.ids[at(out)] = static_cast<std::int32_t>(model_.class_ids[at(judgement.best)]);
+      strip.scores.col(out) = judgement.scores.cast<float>();
+      strip.confidence(0, out) = judgement.confidence;
+      strip.novelty(0, out) = judgement.novelty;
+      ++part.classified;
+      part.unconverged += !coded.code->converged;
+      part.active += static_cast<double>(coded.code->active.size());
+    });
+  }
+
+  Judgement judge(const CodedWindow& coded) const {
+    const SparseCode& code = *coded.code;
+    Judgement result{model_.bias};
     for (size_t i = 0; i < code.active.size(); ++i)
-      scores += code.A(static_cast<Index>(i), 0) * model_.weights.col(code.active[i]);
-    Index best = 0;
-    scores.maxCoeff(&best);
-    strip.ids[at(out)] = static_cast<std::int32_t>(best + 1);
-    strip.scores.col(out) = scores.cast<float>();
-    strip.confidence(0, out) = confidence_of(scores, best, softmax_);
-    strip.novelty(0, out) = novelty_of(coder_.gram(), model_.coding.lambda2, code, column, own);
+      result.scores += code.A(static_cast<Index>(i), 0) * model_.weights.col(code.active[i]);
+    result.scores.maxCoeff(&result.best);
+    result.confidence = confidence_of(result.scores, result.best, softmax_);
+    result.novelty =
+        novelty_of(coder_.gram(), model_.coding.lambda2, code, coded.column, coded.own);
+    return result;
   }
 
   const Model& model_;
@@ -220,6 +275,21 @@ void Classifier::expect_fits(const SceneInfo& scene) const {
       throw DataError(fmt::format("{}: band {} is at {:.4f} um, the model's at {:.4f} um",
                                   scene.path, b + 1, scene.wavelengths[b], model_.wavelengths[b]));
   }
+}
+
+Explanation Classifier::explain(SceneSource& source, Index row, Index col) const {
+  const SceneInfo& scene = source.info();
+  expect_fits(scene);
+  if (row < 0 || row >= scene.rows || col < 0 || col >= scene.cols)
+    throw OptionError(
+        fmt::format("pixel {},{} is outside {}, whose rows are 0 to {} and columns 0 to {}", row,
+                    col, scene.path, scene.rows - 1, scene.cols - 1));
+  Explanation result = Pass(model_, *kernel_, coder_, source).explain(row, col);
+  if (result.window.empty())
+    throw DataError(fmt::format(
+        "{}: pixel {},{} can't be used: it is no-data, masked, not finite, or zero in all bands",
+        scene.path, row, col));
+  return result;
 }
 
 ClassifyReport Classifier::classify(SceneSource& source, const ClassifyOptions& options,

@@ -25,7 +25,7 @@ struct ClassifyOptions {
 struct ClassifiedStrip {
   Index first = 0;
   Index count = 0;
-  std::vector<std::int32_t> ids;  ///< 1 .. classes; 0 where a pixel is not valid
+  std::vector<std::int32_t> ids;  ///< class ids; 0 where a pixel is not valid
   MatrixF scores;                 ///< classes x pixels
   MatrixF confidence;  ///< 1 x pixels: the probability of the class for the softmax loss, else how
                        ///< far its score is above the next, at most 1
@@ -38,6 +38,16 @@ struct ClassifyReport {
   Index not_valid = 0;
   Index unconverged = 0;  ///< codes whose duality gap did not meet the tolerance
   double active = 0;      ///< mean number of active atoms
+};
+
+/// Why a pixel has its class.
+struct Explanation {
+  Index class_index = 0;           ///< from 0, among the model's classes
+  std::vector<Index> window = {};  ///< pixels of the scene whose codes share their atoms, it first
+  SparseCode code = {};            ///< of the window; its first column is the pixel's
+  Vector scores = {};              ///< of the classes
+  double confidence = 0;
+  double novelty = 0;
 };
 
 class Classifier {
@@ -53,6 +63,10 @@ class Classifier {
   ClassifyReport classify(SceneSource& source, const ClassifyOptions& options,
                           const std::function<void(const ClassifiedStrip&)>& sink,
                           const std::function<bool(Index rows)>& progress = {}) const;
+
+  /// The pixel's code and scores, to the last bit those of the map. Throws OptionError for a pixel
+  /// outside the scene, DataError for one that is not valid.
+  Explanation explain(SceneSource& source, Index row, Index col) const;
 
  private:
   const Model& model_;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <span>
@@ -210,6 +212,24 @@ std::string hash_of(const std::vector<Index>& train, const std::vector<Index>& t
   return hash.hex_digest();
 }
 
+/// Both sides ascending, within the scene, without a pixel in common.
+void expect_pixels(const Split& split, const std::function<void(const std::string&)>& fail) {
+  constexpr Index largest = Index{1} << 31;  // a side that no scene has
+  if (split.rows < 0 || split.cols < 0 || split.rows > largest || split.cols > largest)
+    fail(fmt::format("its size is {} x {}, expected that of a scene", split.rows, split.cols));
+  for (const auto* side : {&split.train, &split.test}) {
+    for (const Index i : *side)
+      if (i < 0 || i >= split.rows * split.cols)
+        fail(fmt::format("pixel {} is not one of its {} x {} pixels", i, split.rows, split.cols));
+    if (std::adjacent_find(side->begin(), side->end(), std::greater_equal<>()) != side->end())
+      fail("its pixels are not in ascending order");
+  }
+  std::vector<Index> both;
+  std::set_intersection(split.train.begin(), split.train.end(), split.test.begin(),
+                        split.test.end(), std::back_inserter(both));
+  if (!both.empty()) fail(fmt::format("{} pixels are for training and for testing", both.size()));
+}
+
 }  // namespace
 
 std::string SplitRule::to_string() const {
@@ -280,14 +300,15 @@ Split load_split(const std::filesystem::path& path) {
     throw DataError(fmt::format("{}: {}", path.string(), what));
   };
   std::ifstream stream(path);
-  if (!stream) fail("can't be read");
+  std::error_code error;
+  if (!stream) fail(std::filesystem::exists(path, error) ? "can't be read" : "no such file");
   const nlohmann::json json = nlohmann::json::parse(stream, nullptr, false);
-  if (!json.is_object() || json.value("format", "") != "hyperatom-split")
-    fail("not a split file of hyperatom");
-  if (json.value("schema", 0) != schema)
-    fail(fmt::format("schema {}, this version reads {}", json.value("schema", 0), schema));
   Split split;
   try {
+    if (!json.is_object() || json.at("format") != "hyperatom-split")
+      fail("not a split file of hyperatom");
+    if (json.at("schema") != schema)
+      fail(fmt::format("schema {}, this version reads {}", json.at("schema").dump(), schema));
     split = {json.at("rows").get<Index>(),
              json.at("cols").get<Index>(),
              json.at("train").get<std::vector<Index>>(),
@@ -296,14 +317,10 @@ Split load_split(const std::filesystem::path& path) {
              json.at("notes").get<std::vector<std::string>>()};
     if (json.at("sha256").get<std::string>() != split.hash())
       fail("its pixels don't match its sha256");
-  } catch (const nlohmann::json::exception& error) {
-    fail(error.what());
+  } catch (const nlohmann::json::exception&) {
+    fail("not a split file of hyperatom, or not a whole one");
   }
-  if (split.rows < 0 || split.cols < 0) fail("a negative size");
-  for (const auto* side : {&split.train, &split.test})
-    for (const Index i : *side)
-      if (i < 0 || i >= split.rows * split.cols)
-        fail(fmt::format("pixel {} of {} x {}", i, split.rows, split.cols));
+  expect_pixels(split, fail);
   return split;
 }
 

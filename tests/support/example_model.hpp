@@ -17,6 +17,7 @@ inline Model example_model() {
   model.atom_classes = {0, 0, 1, 1};
   model.normalizer = {"standard+unit", Vector::LinSpaced(3, 0, 1), Vector::LinSpaced(3, 1, 3)};
   model.wavelengths = (Vector(3) << 0.45, 0.55, 0.65).finished();
+  model.class_ids = {2, 7};
   model.class_names = {"\"Corn\"\n\\no till\\", "W\xc3\xa4lder \xf0\x9f\x8c\xb2"};
   model.class_colours = {{255, 0, 128}, {1, 2, 3}};
   model.provenance = {{"seed", "7"}, {"command", "hyperatom train scene.bsq"}};

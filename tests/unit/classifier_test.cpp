@@ -24,40 +24,39 @@ struct Fixture {
   Model model;
 };
 
+std::vector<Index> labelled_pixels(const Labels& labels) {
+  std::vector<Index> pixels;
+  for (Index i = 0; i < labels.pixels(); ++i)
+    if (labels.id(i) > 0) pixels.push_back(i);
+  return pixels;
+}
+
 Fixture make_fixture(Index window, Index rows, Index cols) {
   Fixture f;
-  const SyntheticOptions options{
-      .rows = rows, .cols = cols, .bands = 30, .classes = 4, .fields = 20, .seed = 2};
-  SyntheticScene synthetic = make_synthetic_scene(options);
-  f.scene.info = {.path = "synthetic",
-                  .format = "memory",
-                  .rows = rows,
-                  .cols = cols,
-                  .bands = 30,
-                  .wavelengths = Vector::LinSpaced(30, 0.4, 2.4)};
-  f.scene.data.pixels = std::move(synthetic.pixels);
+  SyntheticScene synthetic({.rows = rows,
+                            .cols = cols,
+                            .bands = 30,
+                            .classes = 4,
+                            .field = 4,
+                            .labelled = 1,
+                            .seed = 2});
+  f.scene = read_all(synthetic);
+  f.labels = synthetic.labels();
   for (Index i = 0; i < rows * cols; i += 13) f.scene.data.pixels.col(i).setZero();
   f.scene.data.pixels(3, 5) = std::nanf("");
   mark_valid(f.scene.data, std::nullopt);
-  f.labels = {rows, cols, {}, {"a", "b", "c", "d"}, default_colours(4), {}};
-  for (const Index c : synthetic.classes) f.labels.ids.push_back(static_cast<std::int32_t>(c) + 1);
 
-  std::vector<Index> train;
-  for (Index i = 0; i < rows * cols; i += 7) train.push_back(i);
+  const std::vector<Index> train = labelled_pixels(f.labels);
   const auto source = make_source(f.scene);
   f.model.normalizer = fit_normalizer("unit", *source);
   const SceneSamples samples = gather_samples(*source, f.labels, train, window, f.model.normalizer);
   TrainOptions train_options;
   train_options.epochs = 2;
   const Trainer trainer(samples.samples, train_options);
-  f.model.kernel = train_options.kernel;
-  f.model.loss = train_options.loss;
-  f.model.coding = train_options.coding();
-  f.model.window = window;
-  f.model.dictionary = trainer.parameters().D;
-  f.model.weights = trainer.parameters().W;
-  f.model.bias = trainer.parameters().b;
-  f.model.atom_classes = trainer.checkpoint().atom_classes;
+  const Normalizer normalizer = f.model.normalizer;
+  f.model = trainer.model();
+  f.model.normalizer = normalizer;
+  f.model.class_ids = samples.class_ids;
   f.model.class_names = f.labels.names;
   f.model.class_colours = f.labels.colours;
   f.model.wavelengths = f.scene.info.wavelengths;
@@ -155,6 +154,28 @@ TEST_P(ClassifierWindows, AgreesWithCodingEveryWindowAlone) {
   }
 }
 
+TEST_P(ClassifierWindows, ExplainsEveryPixelAsTheMapHasIt) {
+  const Fixture f = make_fixture(GetParam(), 9, 150);  // wider than a segment of the pass
+  const Map map = classify(f, {});
+  const auto source = make_source(f.scene);
+  const Classifier classifier(f.model);
+  for (Index i = 0; i < f.scene.info.pixels(); i += 11) {
+    if (!f.scene.data.valid[static_cast<size_t>(i)]) continue;
+    const Explanation why = classifier.explain(*source, i / 150, i % 150);
+    EXPECT_EQ(f.model.class_ids[static_cast<size_t>(why.class_index)],
+              map.ids[static_cast<size_t>(i)]);
+    EXPECT_EQ(why.scores.cast<float>(), map.scores.col(i));
+    EXPECT_EQ(static_cast<float>(why.confidence), map.confidence(0, i));
+    EXPECT_EQ(static_cast<float>(why.novelty), map.novelty(0, i));
+    ASSERT_EQ(why.window.size(), static_cast<size_t>(GetParam()));
+    EXPECT_EQ(why.window[0], i);
+    Vector scores = f.model.bias;
+    for (size_t k = 0; k < why.code.active.size(); ++k)
+      scores += why.code.A(static_cast<Index>(k), 0) * f.model.weights.col(why.code.active[k]);
+    EXPECT_LT((scores - why.scores).norm(), 1e-12);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Sizes, ClassifierWindows, testing::Values(1, 9, 25),
                          [](const auto& test) { return "S" + std::to_string(test.param); });
 
@@ -164,6 +185,29 @@ TEST(Classifier, MaskedValuesChangeNothing) {
   for (Index i = 0; i < f.scene.info.pixels(); ++i)
     if (!f.scene.data.valid[static_cast<size_t>(i)]) f.scene.data.pixels.col(i).setConstant(123);
   EXPECT_EQ(classify(f, {}).ids, before.ids);
+}
+
+TEST(Classifier, ExplainRefusesPixelsThatAreNotThere) {
+  const Fixture f = make_fixture(9, 12, 15);
+  const auto source = make_source(f.scene);
+  const Classifier classifier(f.model);
+  EXPECT_THROW(classifier.explain(*source, -1, 0), OptionError);
+  EXPECT_THROW(classifier.explain(*source, 12, 0), OptionError);
+  EXPECT_THROW(classifier.explain(*source, 0, 15), OptionError);
+  Index masked = 0;
+  while (f.scene.data.valid[static_cast<size_t>(masked)]) ++masked;
+  EXPECT_THROW(classifier.explain(*source, masked / 15, masked % 15), DataError);
+}
+
+TEST(Classifier, MapsKeepTheNumbersOfTheLabels) {
+  Fixture f = make_fixture(9, 20, 30);
+  const Map before = classify(f, {});
+  std::vector<Index> ids;
+  for (const Index id : f.model.class_ids) ids.push_back(2 * id + 3);
+  f.model.class_ids = ids;
+  const Map after = classify(f, {});
+  for (size_t i = 0; i < before.ids.size(); ++i)
+    EXPECT_EQ(after.ids[i], before.ids[i] == 0 ? 0 : 2 * before.ids[i] + 3);
 }
 
 TEST(Classifier, RefusesOtherBands) {
@@ -184,17 +228,16 @@ TEST(Classifier, RefusesOtherBands) {
   other.bands = 20;
   EXPECT_EQ(
       message(other),
-      "synthetic: 20 bands (without wavelengths), the model was trained on 30 (0.400 to 2.400 um)");
+      "synthetic: 20 bands (without wavelengths), the model was trained on 30 (0.400 to 2.500 um)");
   other = f.scene.info;
   other.wavelengths[4] += 0.05;
-  EXPECT_EQ(message(other), "synthetic: band 5 is at 0.7259 um, the model's at 0.6759 um");
+  EXPECT_EQ(message(other), "synthetic: band 5 is at 0.7397 um, the model's at 0.6897 um");
 }
 
 TEST(SceneSamples, WindowsAndLabelsOfThePixels) {
   const Fixture f = make_fixture(9, 40, 30);
   const auto source = make_source(f.scene);
-  std::vector<Index> pixels;
-  for (Index i = 0; i < f.scene.info.pixels(); i += 11) pixels.push_back(i);
+  const std::vector<Index> pixels = labelled_pixels(f.labels);
   const SceneSamples got = gather_samples(*source, f.labels, pixels, 9, f.model.normalizer);
   EXPECT_EQ(got.samples.size() + got.not_valid, static_cast<Index>(pixels.size()));
   EXPECT_GT(got.not_valid, 0);
@@ -209,6 +252,20 @@ TEST(SceneSamples, WindowsAndLabelsOfThePixels) {
       EXPECT_EQ(got.samples.window_pixels(k).col(s), f.model.normalizer.apply(raw).col(0));
     }
   }
+}
+
+TEST(SceneSamples, ClassesWithoutAPixelAreLeftOut) {
+  const Fixture f = make_fixture(1, 40, 30);
+  const auto source = make_source(f.scene);
+  std::vector<Index> pixels;
+  for (const Index i : labelled_pixels(f.labels))
+    if (f.labels.id(i) != 2) pixels.push_back(i);
+  const SceneSamples got = gather_samples(*source, f.labels, pixels, 1, f.model.normalizer);
+  EXPECT_EQ(got.class_ids, (std::vector<Index>{1, 3, 4}));
+  EXPECT_EQ(got.samples.classes, 3);
+  for (Index k = 0; k < got.samples.size(); ++k)
+    EXPECT_EQ(got.class_ids[static_cast<size_t>(got.samples.label(k))],
+              f.labels.id(got.pixels[static_cast<size_t>(k)]));
 }
 
 }  // namespace

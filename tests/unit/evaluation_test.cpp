@@ -48,6 +48,21 @@ TEST(Confusion, AbsentClassesAreLeftOutOfTheAverage) {
   EXPECT_TRUE(std::isnan(c.per_class()[1].producers));
 }
 
+TEST(Confusion, LeavesOutClasses) {
+  Confusion c = from_counts({{8, 2, 0}, {0, 5, 0}, {3, 1, 0}});
+  c.leave_out(3);
+  EXPECT_EQ(c.total(), 15);
+  EXPECT_DOUBLE_EQ(c.overall(), 13.0 / 15);
+  EXPECT_DOUBLE_EQ(c.average(), 0.9);
+}
+
+TEST(Leakage, PixelsThatAreNotValidHaveNoWindow) {
+  const Split split{1, 4, {0}, {1, 2, 3}, "", {}};
+  const std::vector<char> all(4, 1), some = {1, 0, 1, 1};
+  EXPECT_DOUBLE_EQ(leakage(split, 2, all), 1.0 / 3);  // each window: the pixel and its left one
+  EXPECT_DOUBLE_EQ(leakage(split, 1, some), 0);
+}
+
 TEST(Confusion, ComparesOnlyTheGivenLabelledPixels) {
   Labels truth{2, 2, {1, 2, 0, 1}, {"a", "b"}, default_colours(2), {}}, map = truth;
   map.ids = {1, 1, 2, 2};

@@ -13,6 +13,7 @@
 
 #include "hyperatom/base/error.hpp"
 #include "hyperatom/io/gdal.hpp"
+#include "hyperatom/io/raster_writer.hpp"
 #include "hyperatom/io/scene_reader.hpp"
 #include "tests/support/problems.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -287,6 +288,9 @@ TEST(LabelRaster, RefusesOtherShapes) {
             path + ": has 2 x 3 pixels (rows x columns), expected 3 x 2 as scene.bsq has");
   write_raster(path, "GTiff", {.bands = 3});
   EXPECT_EQ(refusal(path, scene_of(2, 3)), path + ": has 3 bands, expected one with class numbers");
+  write_raster(folder / "rgb.png", "PNG", {.bands = 3, .crs = 0, .grid = {}});
+  EXPECT_EQ(refusal(folder / "rgb.png", scene_of(2, 3)),
+            (folder / "rgb.png").string() + ": has 3 bands, expected one with class numbers");
   write_raster(path, "GTiff", {.type = GDT_CFloat32});
   EXPECT_EQ(refusal(path, scene_of(2, 3)), path + ": holds complex numbers, expected whole ones");
   EXPECT_EQ(refusal(folder / "no.tif", scene_of(2, 3)),
@@ -370,6 +374,91 @@ TEST(LabelArray, ReadsNpy) {
                "2 x 3 x 1");
 }
 
+TEST(LabelRaster, KeepsWhatWeSaidOfIt) {
+  for (const char* format : {"GTiff", "ENVI", "COG"}) {
+    const TemporaryFolder folder;
+    RasterContent content;
+    content.class_names = {"corn"};
+    content.metadata = {{"HYPERATOM_MODEL", "a=b: <c>"}, {"HYPERATOM_", "x"}, {"OTHER", "y"}};
+    RasterWriter writer(folder / "map.tif", 1, 2, {}, content, {.format = format});
+    writer.write(0, 1, Ids{1, 0});
+    writer.finish();
+    const std::map<std::string, std::string> expected = {{"HYPERATOM_MODEL", "a=b: <c>"},
+                                                         {"HYPERATOM_", "x"}};
+    EXPECT_EQ(read_label_raster(folder / "map.tif").metadata, expected) << format;
+    EXPECT_EQ(read_labels(folder / "map.tif", scene_of(1, 2)).metadata, expected) << format;
+  }
+}
+
+// ---- Files that would make GDAL read others
+
+TEST(LabelFiles, RefusesAVirtualFileUnderAnotherName) {
+  const TemporaryFolder folder;
+  write_vector(folder / "secret.gpkg", {{"a", point_wkt(0.5, 0.5)}});
+  const std::string text =
+      "<OGRVRTDataSource><OGRVRTLayer name=\"layer1\"><SrcDataSource relativeToVRT=\"1\">"
+      "secret.gpkg</SrcDataSource></OGRVRTLayer></OGRVRTDataSource>";
+  write_file(folder / "labels.gpkg", text);
+  EXPECT_PRED2(contains, refusal(folder / "labels.gpkg", scene_of(1, 1), by_crop),
+               "labels.gpkg: found a file of GDAL's driver OGR_VRT, which reads other files or "
+               "addresses that the file names, expected the data themselves, or a name that ends "
+               "in .vrt");
+  EXPECT_PRED2(contains, refusal(folder / "labels.gpkg", scene_of(1, 1)), "driver OGR_VRT");
+  write_file(folder / "labels.vrt", text);
+  EXPECT_EQ(read_labels(folder / "labels.vrt", scene_of(1, 1), by_crop).labels.ids, Ids{1});
+}
+
+/// A table that is another file, in a database that is otherwise in order.
+void add_virtual_table(const fs::path& database, const std::string& module) {
+  const Dataset dataset(GDALDataset::Open(database.c_str(), GDAL_OF_VECTOR | GDAL_OF_UPDATE));
+  const GdalMessages messages;  // of the second table, which only a GeoPackage has
+  for (const std::string& sql :
+       {std::string("PRAGMA writable_schema=ON"),
+        "INSERT INTO sqlite_master (type, name, tbl_name, rootpage, sql) VALUES ('table', 'v', "
+        "'v', 0, 'CREATE VIRTUAL TABLE v USING " +
+            module + "')",
+        std::string("INSERT INTO gpkg_contents (table_name, data_type, identifier) VALUES ('v', "
+                    "'attributes', 'v')")})
+    dataset->ReleaseResultSet(dataset->ExecuteSQL(sql.c_str(), nullptr, nullptr));
+}
+
+TEST(LabelFiles, TablesAreNoOtherFiles) {
+  const TemporaryFolder folder;
+  write_file(folder / "secret.csv", "a,b\n1,2\n3,4\n");
+  const std::string secret = "''" + (folder / "secret.csv").string() + "''";
+  for (const char* format : {"GPKG", "SQLite"})
+    for (const std::string& module :
+         {"VirtualOGR(" + secret + ")",
+          "VirtualText(" + secret + ", UTF-8, 1, POINT, NONE, '','')"}) {
+      const fs::path path = folder / (std::string("a.") + format);
+      fs::remove(path);
+      write_vector(path, {{"a", point_wkt(0.5, 0.5)}}, {.format = format});
+      add_virtual_table(path, module);
+      const Dataset dataset = open_vector(path);
+      const GdalMessages messages;
+      EXPECT_EQ(dataset->GetLayerByName("layer1")->GetFeatureCount(), 1);
+      OGRLayer* table = dataset->GetLayerByName("v");
+      EXPECT_TRUE(table == nullptr || table->GetLayerDefn()->GetFieldCount() == 0)
+          << format << " " << module;
+    }
+}
+
+TEST(LabelFiles, RefusesNamesThatOnlyGdalKnows) {
+  const std::string address = "/vsicurl/http://127.0.0.1:9/x.tif";
+  EXPECT_EQ(refusal(address, scene_of(1, 1)), address + ": no such file");
+  EXPECT_EQ(refusal("PG:host=127.0.0.1", scene_of(1, 1)), "PG:host=127.0.0.1: no such file");
+}
+
+TEST(LabelVector, ReadingLeavesNothingBehind) {
+  const TemporaryFolder folder;
+  const fs::path path =
+      write_vector(folder / "a.gml", {{"a", point_wkt(0.5, 0.5)}}, {.format = "GML"});
+  fs::remove(folder / "a.xsd");
+  const std::set<std::string> before = folder.names();
+  read_labels(path, scene_of(1, 1), by_crop);
+  EXPECT_EQ(folder.names(), before);
+}
+
 // ---- Polygons and points
 
 TEST(LabelVector, BurnsByPixelCentre) {
@@ -451,7 +540,7 @@ TEST(LabelVector, BurnsHolesPartsAndPoints) {
       write_vector(folder / "a.gpkg", {{"b", holed}, {"a", point_wkt(1.5, 1.5)}, {"c", points}});
   const LabelsRead read = read_labels(path, scene_of(4, 5), by_crop);
   EXPECT_EQ(read.labels.ids, (Ids{2, 2, 2, 0, 3, 2, 1, 2, 0, 0, 2, 2, 2, 0, 0, 0, 0, 0, 0, 3}));
-  EXPECT_EQ(read.labels.parts, (Ids{1, 1, 1, 0, 3, 1, 2, 1, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 3}));
+  EXPECT_EQ(read.labels.parts, (Ids{1, 1, 1, 0, 3, 1, 2, 1, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 4}));
   EXPECT_EQ(read.labels.names, (std::vector<std::string>{"a", "b", "c"}));
   EXPECT_TRUE(read.notes.empty());
 }

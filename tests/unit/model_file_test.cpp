@@ -35,6 +35,7 @@ void expect_same(const Model& a, const Model& b) {
   EXPECT_EQ(a.normalizer.offset, b.normalizer.offset);
   EXPECT_EQ(a.normalizer.scale, b.normalizer.scale);
   EXPECT_EQ(a.wavelengths, b.wavelengths);
+  EXPECT_EQ(a.class_ids, b.class_ids);
   EXPECT_EQ(a.class_names, b.class_names);
   EXPECT_EQ(a.class_colours, b.class_colours);
   EXPECT_EQ(a.provenance, b.provenance);
@@ -144,6 +145,11 @@ TEST(Model, ValidationNamesTheField) {
       {"wavelengths has 2 entries, expected 3 (bands)", [](Model& m) { m.wavelengths.resize(2); }},
       {"wavelengths has an entry that is not finite", [](Model& m) { m.wavelengths[0] = nan; }},
       {"wavelengths begin at -1, expected more than 0", [](Model& m) { m.wavelengths[0] = -1; }},
+      {"class_ids has 1 entries, expected 2 (classes)", [](Model& m) { m.class_ids.pop_back(); }},
+      {"class_ids has 7 after 7, expected 8 to 65535", [](Model& m) { m.class_ids[0] = 7; }},
+      {"class_ids has 0 after 0, expected 1 to 65535", [](Model& m) { m.class_ids[0] = 0; }},
+      {"class_ids has 65536 after 2, expected 3 to 65535",
+       [](Model& m) { m.class_ids[1] = 65536; }},
       {"class_names has 1 entries, expected 2 (classes)",
        [](Model& m) { m.class_names.pop_back(); }},
       {"class_colours has 3 entries, expected 2 (classes)",
@@ -242,7 +248,7 @@ TEST(ModelFile, RefusesOtherFormatsAndSchemas) {
 
 TEST(ModelFile, NamesWhatIsMissing) {
   const TensorFile whole = pack_model(example_model());
-  EXPECT_EQ(whole.tensors.size(), 8u);
+  EXPECT_EQ(whole.tensors.size(), 9u);
   for (const auto& entry : whole.tensors)
     EXPECT_EQ(load_refusal([&](TensorFile& file) { file.tensors.erase(entry.first); }),
               "has no tensor \"" + entry.first + "\"");

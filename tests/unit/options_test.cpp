@@ -92,5 +92,43 @@ TEST(Options, EveryFieldIsDescribedOnce) {
   }
 }
 
+TEST(Options, SetReadsWhatAUserTypes) {
+  TrainOptions options;
+  const auto set_field = [&](const std::string& name, const std::string& text) {
+    for (const Field& field : options.fields())
+      if (field.name == name) set(field, text);
+  };
+  set_field("lambda1", "1e-3");
+  set_field("epochs", "17");
+  set_field("seed", "18446744073709551615");
+  set_field("balance", "true");
+  set_field("init", "unsupervised");
+  set_field("kernel", "polynomial(degree=2, offset=1)");
+  EXPECT_EQ(options.lambda1, 1e-3);
+  EXPECT_EQ(options.epochs, 17);
+  EXPECT_EQ(options.seed, 18446744073709551615u);
+  EXPECT_TRUE(options.balance);
+  EXPECT_EQ(options.init, "unsupervised");
+  EXPECT_EQ(options.kernel, Spec::parse("polynomial(degree=2,offset=1)"));
+  const auto setting = [&](const char* name, const char* text) {
+    return message([&] { set_field(name, text); });
+  };
+  EXPECT_EQ(setting("lambda1", "0.1x"), "lambda1 must be a number, not '0.1x'");
+  EXPECT_EQ(setting("lambda1", ""), "lambda1 must be a number, not ''");
+  EXPECT_EQ(setting("epochs", "1.5"), "epochs must be a whole number, not '1.5'");
+  EXPECT_EQ(setting("epochs", "99999999999999999999"),
+            "epochs must be a whole number, not '99999999999999999999'");
+  EXPECT_EQ(setting("seed", "-1"), "seed must be a whole number, 0 or greater, not '-1'");
+  EXPECT_EQ(setting("balance", "yes"), "balance must be true or false, not 'yes'");
+}
+
+TEST(Options, NothingThatIsNotFinite) {
+  for (const double value : {HUGE_VAL, -HUGE_VAL, std::nan("")}) {
+    TrainOptions options;
+    options.rho = value;
+    EXPECT_NE(message([&] { validate(options); }), "nothing was thrown");
+  }
+}
+
 }  // namespace
 }  // namespace hyperatom

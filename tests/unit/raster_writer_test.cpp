@@ -14,6 +14,7 @@
 
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <limits>
 #include <utility>
 
@@ -21,6 +22,7 @@
 #include "hyperatom/io/gdal.hpp"
 #include "hyperatom/io/label_reader.hpp"
 #include "hyperatom/io/qml.hpp"
+#include "hyperatom/io/scene_reader.hpp"
 #include "tests/support/child_process.hpp"
 #include "tests/support/problems.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -188,6 +190,13 @@ TEST(RasterWriter, CogHasOverviewsOfTheMostFrequentClass) {
   EXPECT_EQ(row, std::vector<std::uint8_t>(row.size(), 3));
 }
 
+TEST(RasterWriter, CogDoesNotFillTheMemory) {
+  if (std::getenv("GDAL_CACHEMAX") != nullptr) GTEST_SKIP() << "GDAL_CACHEMAX is set";
+  const TemporaryFolder folder;
+  write_small(folder / "map.tif", {.format = "COG"});
+  EXPECT_LT(GDALGetCacheMax64(), 65 << 20);  // by default, 5 % of the memory
+}
+
 TEST(RasterWriter, EnviClassificationNeedsNoOtherFile) {
   const TemporaryFolder folder;
   const std::vector<std::int32_t> ids = random_ids(30 * 17, 3);
@@ -254,6 +263,225 @@ TEST(RasterWriter, ValuesKeepEveryBit) {
                  std::string(format) == "ENVI" ? "score; corn" : "score, corn");
     EXPECT_FALSE(fs::exists(fs::path(path).replace_extension(".qml")));
   }
+}
+
+// ---- Scenes
+
+/// Three bands of 5 rows and 4 columns; pixel 7 has no data, pixel 9 none in one band.
+MatrixF small_scene() {
+  Random random(5);
+  MatrixF values = random.normals(3, 5 * 4).cast<float>();
+  values.col(7).setConstant(std::numeric_limits<float>::quiet_NaN());
+  values(1, 9) = std::numeric_limits<float>::quiet_NaN();
+  return values;
+}
+
+RasterContent scene_content() {
+  RasterContent content{.type = RasterContent::Type::values, .bands = {"blue", "green", "far"}};
+  content.wavelengths = Vector({{0.4554, 0.1 + 0.2, 2.4465}});
+  content.no_data = -9999.0f;
+  content.metadata = {{"HYPERATOM_MODEL", "a=b: {\"c\", <d> & 'e'}"}, {"HYPERATOM_SEED", "7"}};
+  return content;
+}
+
+fs::path write_scene(const fs::path& path, const MatrixF& values, const RasterContent& content,
+                     const RasterOptions& options) {
+  RasterWriter writer(path, 5, 4, utm33(), content, options);
+  writer.write(0, 2, MatrixF(values.leftCols(8)));
+  writer.write(2, 3, MatrixF(values.rightCols(12)));
+  writer.finish();
+  return path;
+}
+
+class SceneFormats : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(RasterWriter, SceneFormats, testing::Values("GTiff", "ENVI", "COG"));
+
+TEST_P(SceneFormats, AreReadBackAsScenes) {
+  const TemporaryFolder folder;
+  const MatrixF values = small_scene();
+  const RasterContent content = scene_content();
+  const fs::path path = write_scene(folder / "scene.img", values, content, {.format = GetParam()});
+  const auto source = open_scene(path);
+  const SceneInfo& info = source->info();
+  EXPECT_EQ(info.wavelengths, content.wavelengths);
+  EXPECT_EQ(info.no_data, -9999);
+  EXPECT_TRUE(info.notes.empty());
+  EXPECT_EQ(info.georeference.transform, utm33().transform);
+  OGRSpatialReference expected, found;
+  expected.importFromEPSG(32633);
+  ASSERT_EQ(found.importFromWkt(info.georeference.crs.c_str()), OGRERR_NONE);
+  EXPECT_TRUE(found.IsSame(&expected));
+  const Scene scene = read_all(*source);
+  for (Index i = 0; i < 20; ++i) {
+    const bool valid = i != 7 && i != 9;
+    EXPECT_EQ(scene.data.valid[static_cast<size_t>(i)] != 0, valid) << i;
+    if (valid) {
+      EXPECT_EQ(scene.data.pixels.col(i), values.col(i)) << i;
+    }
+  }
+}
+
+TEST_P(SceneFormats, SayTheSameToOthers) {
+  const TemporaryFolder folder;
+  const RasterContent content = scene_content();
+  const fs::path path =
+      write_scene(folder / "scene.img", small_scene(), content, {.format = GetParam()});
+  const Opened scene(path);
+  for (const auto& [name, value] : content.metadata)
+    EXPECT_STREQ(scene->GetMetadataItem(name.c_str()), value.c_str());
+  std::array<float, 20> stored{};
+  GDALRasterBand& band = *scene->GetRasterBand(2);
+  ASSERT_EQ(band.RasterIO(GF_Read, 0, 0, 4, 5, stored.data(), 4, 5, GDT_Float32, 0, 0, nullptr),
+            CE_None);
+  EXPECT_EQ(stored[7], -9999);
+  EXPECT_EQ(stored[9], -9999);
+  EXPECT_EQ(no_data_of(band), -9999);
+  EXPECT_STREQ(band.GetMetadataItem("wavelength"), "0.30000000000000004");
+  EXPECT_STREQ(band.GetMetadataItem("wavelength_units"), "Micrometers");
+}
+
+TEST(RasterWriter, EnviHeaderHasTheFieldsOfEnvi) {
+  const TemporaryFolder folder;
+  write_scene(folder / "scene.bsq", small_scene(), scene_content(), {.format = "ENVI"});
+  const std::string header = read_file(folder / "scene.hdr");
+  EXPECT_PRED2(contains, header, "\nwavelength = {0.4554, 0.30000000000000004, 2.4465}\n");
+  EXPECT_PRED2(contains, header, "\nwavelength units = Micrometers\n");
+  EXPECT_PRED2(contains, header, "\ndata ignore value = -9999\n");
+  EXPECT_EQ(folder.names(), (Names{"scene.bsq", "scene.hdr", "scene.bsq.aux.xml"}));
+}
+
+TEST_P(SceneFormats, DropWhatMetadataCannotHold) {
+  const TemporaryFolder folder;
+  RasterContent content = scene_content();
+  content.metadata = {{"A", " \t x \n\x01y  "}, {"B", "  "}};
+  const fs::path path =
+      write_scene(folder / "scene.img", small_scene(), content, {.format = GetParam()});
+  const Opened scene(path);
+  EXPECT_STREQ(scene->GetMetadataItem("A"), "x y");
+  EXPECT_EQ(scene->GetMetadataItem("B"), nullptr);
+}
+
+TEST(RasterWriter, ReadingAnEnviSceneLeavesItsFilesAlone) {
+  const TemporaryFolder folder;
+  const fs::path path =
+      write_scene(folder / "scene.bsq", small_scene(), scene_content(), {.format = "ENVI"});
+  const std::string aux = read_file(folder / "scene.bsq.aux.xml");
+  { const Opened scene(path); }
+  read_all(*open_scene(path));
+  EXPECT_EQ(read_file(folder / "scene.bsq.aux.xml"), aux);
+  EXPECT_EQ(folder.names(), (Names{"scene.bsq", "scene.hdr", "scene.bsq.aux.xml"}));
+}
+
+TEST(RasterWriter, RefusesValuesThatWouldBeNoData) {
+  const TemporaryFolder folder;
+  MatrixF values = small_scene();
+  values(2, 18) = -9999;
+  EXPECT_EQ(thrown<IoError>([&] { write_scene(folder / "a.tif", values, scene_content(), {}); }),
+            (folder / "a.tif").string() +
+                ": value -9999 of band 3 in row 4 is the one that stands for no data");
+  EXPECT_EQ(folder.names(), Names{});
+}
+
+TEST(RasterWriter, RefusesContentThatContradictsItself) {
+  const TemporaryFolder folder;
+  const std::string path = (folder / "a.tif").string();
+  const auto message = [&](const RasterContent& content) {
+    return thrown<OptionError>([&] { write_scene(path, small_scene(), content, {}); });
+  };
+  RasterContent content = scene_content();
+  content.wavelengths = Vector({{0.4, 0.5}});
+  EXPECT_EQ(message(content), path + ": 2 wavelengths for 3 bands");
+  content.wavelengths = Vector({{0.4, 0.5, 0}});
+  EXPECT_EQ(message(content), path + ": wavelengths 0.4, 0.5, 0, expected positive numbers");
+  content = scene_content();
+  content.no_data = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(message(content), path + ": inf can't stand for no data, expected a finite number");
+  for (const std::string name : {"", "a=b", "a:b", "a b", "\xc3\xa4"}) {
+    content = scene_content();
+    content.metadata[name] = "x";
+    EXPECT_EQ(message(content),
+              path + ": metadata \"" + name +
+                  "\" can't be written, expected a name of letters, digits and _");
+  }
+  RasterContent classes = three_classes();
+  classes.no_data = 1.0f;
+  EXPECT_EQ(message(classes), path + ": wavelengths and no data are of values, not of classes");
+}
+
+// ---- Maps again
+
+TEST_P(MapFormats, KeepMetadata) {
+  const TemporaryFolder folder;
+  RasterContent content = three_classes();
+  content.metadata = scene_content().metadata;
+  write_map(folder / "map.tif", 2, 3, {0, 1, 2, 3, 1, 1}, content, {.format = GetParam()});
+  const Opened map(folder / "map.tif");
+  for (const auto& [name, value] : content.metadata)
+    EXPECT_STREQ(map->GetMetadataItem(name.c_str()), value.c_str());
+}
+
+/// Classes 2, 4 and 5 of 5.
+RasterContent numbered_with_gaps() {
+  RasterContent content;
+  content.class_names = {"", "corn", "", "wood", "soil"};
+  content.class_colours = {{1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {4, 4, 4}, {5, 5, 5}};
+  return content;
+}
+
+TEST(RasterWriter, NumbersMayHaveGaps) {
+  for (const char* format : {"GTiff", "COG", "ENVI"}) {
+    const TemporaryFolder folder;
+    write_map(folder / "map.tif", 1, 5, {2, 4, 5, 0, 2}, numbered_with_gaps(), {.format = format});
+    const Labels labels = read_label_raster(folder / "map.tif").labels;
+    EXPECT_EQ(labels.ids, (std::vector<std::int32_t>{2, 4, 5, 0, 2})) << format;
+    EXPECT_EQ(labels.names,
+              (std::vector<std::string>{"class 1", "corn", "class 3", "wood", "soil"}))
+        << format;
+    EXPECT_EQ(labels.colours, numbered_with_gaps().class_colours) << format;
+    if (fs::exists(folder / "map.hdr")) {  // where a name can't be empty
+      EXPECT_PRED2(contains, read_file(folder / "map.hdr"), "Unclassified, class 1, corn, class 3");
+    }
+    const std::string qml = read_file(folder / "map.qml");
+    EXPECT_FALSE(contains(qml, "value=\"1\"") || contains(qml, "value=\"3\"")) << qml;
+    EXPECT_PRED2(contains, qml, "color=\"#040404\" value=\"4\" label=\"wood\"");
+  }
+}
+
+TEST(RasterWriter, GapsAreNotInTheAttributeTable) {
+  const TemporaryFolder folder;
+  write_map(folder / "map.tif", 1, 1, {2}, numbered_with_gaps(), {});
+  const Opened map(folder / "map.tif");
+  const GDALRasterAttributeTable* table = map->GetRasterBand(1)->GetDefaultRAT();
+  ASSERT_NE(table, nullptr);
+  ASSERT_EQ(table->GetRowCount(), 3);
+  for (const auto& [row, value, name] :
+       {std::tuple{0, 2, "corn"}, std::tuple{1, 4, "wood"}, std::tuple{2, 5, "soil"}}) {
+    EXPECT_EQ(table->GetValueAsInt(row, table->GetColOfUsage(GFU_MinMax)), value);
+    EXPECT_STREQ(table->GetValueAsString(row, table->GetColOfUsage(GFU_Name)), name);
+    EXPECT_EQ(table->GetValueAsInt(row, table->GetColOfUsage(GFU_Red)), value);
+  }
+}
+
+TEST(RasterWriter, RefusesPixelsInAGap) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(thrown<IoError>([&] {
+              write_map(folder / "map.tif", 2, 1, {2, 3}, numbered_with_gaps(), {});
+            }),
+            (folder / "map.tif").string() + ": class 3 in row 1 has no name");
+  RasterContent nameless = numbered_with_gaps();
+  nameless.class_names.assign(5, "");
+  EXPECT_PRED2(contains,
+               thrown<OptionError>([&] { write_map(folder / "map.tif", 1, 1, {0}, nameless, {}); }),
+               "map.tif: none of the 5 classes has a name");
+}
+
+TEST(RasterWriter, NamesThatVanishWhenCleanedAreNoGaps) {
+  const TemporaryFolder folder;
+  RasterContent content = three_classes();
+  content.class_names[1] = "\x01";
+  write_map(folder / "map.tif", 1, 1, {2}, content, {});
+  EXPECT_EQ(read_label_raster(folder / "map.tif").labels.names[1], "class 2");
+  EXPECT_PRED2(contains, read_file(folder / "map.qml"), "value=\"2\" label=\"class 2\"");
 }
 
 TEST(RasterWriter, BytesDoNotDependOnHowRowsCame) {

@@ -5,10 +5,12 @@
 #include <gmock/gmock.h>
 #include <zlib.h>
 
+#include <cstdlib>
 #include <functional>
 #include <limits>
 
 #include "hyperatom/base/error.hpp"
+#include "hyperatom/io/label_reader.hpp"
 #include "tests/support/envi.hpp"
 #include "tests/support/mat5.hpp"
 #include "tests/support/npy.hpp"
@@ -281,6 +283,55 @@ TEST(EnviScene, RefusesGainsOfZero) {
   EXPECT_PRED2(contains, envi_error(envi), "found gain 0");
 }
 
+/// The bytes of Envi's values by line or pixel, with a few before and after each line.
+std::string framed(const std::string& interleave, size_t before, size_t after) {
+  const std::string values = Envi::values<std::int16_t>(interleave);
+  const size_t line = values.size() / Envi::rows;
+  std::string bytes;
+  for (size_t at = 0; at < values.size(); at += line)
+    bytes += std::string(before, 'b') + values.substr(at, line) + std::string(after, 'a');
+  return bytes;
+}
+
+TEST(EnviScene, SkipsMajorFramesOfLines) {
+  for (const std::string interleave : {"bil", "bip"}) {
+    Envi envi;
+    envi.interleave = interleave;
+    envi.more = "major frame offsets = {5, 3}\nminor frame offsets = {0, 0}\n";
+    envi.payload = framed(interleave, 5, 3);
+    expect_envi_values(read_envi(envi));
+    envi.payload.pop_back();
+    EXPECT_PRED2(contains, envi_error(envi), "found 39 bytes, expected 40");
+  }
+}
+
+TEST(EnviScene, RefusesFramesThatGdalReadsWrongly) {
+  Envi envi;
+  envi.payload = std::string(100, 'x');
+  envi.more = "major frame offsets = {5, 0}\n";
+  EXPECT_PRED2(contains, envi_error(envi),
+               "found major_frame_offsets = \"{5, 0}\" in the ENVI header with interleave bsq, "
+               "expected none: only those of bil and bip can be read");
+  for (const std::string interleave : {"bsq", "bil", "bip"}) {
+    envi.interleave = interleave;
+    envi.more = "minor frame offsets = {0, 2}\n";
+    EXPECT_PRED2(contains, envi_error(envi),
+                 "found minor_frame_offsets = \"{0, 2}\" in the ENVI header, expected none: they "
+                 "can't be read");
+  }
+  for (const std::string list : {"{1}", "{1, 2, 3}", "{-1, 2}", "{0.5, 0}", "{1, 2147483647}"}) {
+    envi.more = "major frame offsets = " + list + "\n";
+    EXPECT_PRED2(contains, envi_error(envi),
+                 "found major_frame_offsets = \"" + list +
+                     "\" in the ENVI header, expected two whole numbers from 0");
+  }
+  envi.more = "major frame offsets = {1, x}\n";
+  EXPECT_PRED2(contains, envi_error(envi), "found \"x\" in 'major_frame_offsets'");
+  envi = Envi();
+  envi.more = "major frame offsets = {0, 0}\nminor frame offsets = {}\n";
+  expect_envi_values(read_envi(envi));
+}
+
 void write_gzip(const std::filesystem::path& path, const std::string& text) {
   const gzFile file = gzopen(path.c_str(), "wb");
   ASSERT_NE(file, nullptr);
@@ -408,6 +459,108 @@ TEST(GdalScene, SaysWhatCannotBeOpened) {
                "can't be opened as a raster");
 }
 
+// ---- Files that would make GDAL read others -----------------------------------------------------
+
+std::string vrt_of(const std::string& source) {
+  return "<VRTDataset rasterXSize=\"3\" rasterYSize=\"2\"><VRTRasterBand dataType=\"Int16\" "
+         "band=\"1\"><SimpleSource><SourceFilename relativeToVRT=\"1\">" +
+         source +
+         "</SourceFilename><SourceBand>1</SourceBand></SimpleSource></VRTRasterBand></VRTDataset>";
+}
+
+TEST(GdalScene, ReadsAVirtualRasterOnlyUnderItsName) {
+  const TemporaryFolder folder;
+  write_tiff(folder);
+  write_file(folder / "scene.tif", vrt_of("x.tif"));
+  EXPECT_EQ(thrown<DataError>([&] { open_scene(folder / "scene.tif"); }),
+            (folder / "scene.tif").string() +
+                ": found a file of GDAL's driver VRT, which reads other files or addresses that "
+                "the file names, expected the data themselves, or a name that ends in .vrt");
+  for (const std::string name : {"scene.vrt", "scene.VRT"}) {
+    write_file(folder / name, vrt_of("x.tif"));
+    EXPECT_EQ(read_scene(folder / name).data.pixels(0, 1), 11);
+  }
+}
+
+TEST(GdalScene, RefusesDescriptionsOfServices) {
+  const TemporaryFolder folder;
+  for (const std::string name : {"scene.xml", "scene.vrt"}) {
+    write_file(folder / name,
+               "<GDAL_WMS><Service name=\"TMS\"><ServerUrl>http://127.0.0.1:9/${z}/${x}/${y}"
+               "</ServerUrl></Service></GDAL_WMS>");
+    EXPECT_EQ(thrown<DataError>([&] { open_scene(folder / name); }),
+              (folder / name).string() +
+                  ": found a file of GDAL's driver WMS, which reads other files or addresses that "
+                  "the file names, expected the data themselves");
+  }
+}
+
+TEST(GdalScene, RefusesAHeaderThatNamesAFileOfAnotherFolder) {
+  const TemporaryFolder folder;
+  const auto label = [&](const std::string& data) {
+    return "PDS_VERSION_ID = PDS3\nRECORD_TYPE = FIXED_LENGTH\nRECORD_BYTES = 3\n"
+           "^IMAGE = (\"" +
+           data +
+           "\", 1)\nOBJECT = IMAGE\n LINES = 2\n LINE_SAMPLES = 3\n"
+           " SAMPLE_TYPE = UNSIGNED_INTEGER\n SAMPLE_BITS = 8\n BANDS = 1\n"
+           " BAND_STORAGE_TYPE = BAND_SEQUENTIAL\nEND_OBJECT = IMAGE\nEND\n";
+  };
+  std::filesystem::create_directory(folder / "in");
+  write_file(folder / "in/own.img", "abcdef");
+  write_file(folder / "secret.img", "ABCDEF");
+  write_file(folder / "in/scene.lbl", label("own.img"));
+  EXPECT_EQ(read_scene(folder / "in/scene.lbl").data.pixels(0, 5), 'f');
+  write_file(folder / "in/scene.lbl", label("../secret.img"));
+  const std::string message = thrown<DataError>([&] { open_scene(folder / "in/scene.lbl"); });
+  EXPECT_PRED2(contains, message, "scene.lbl: would read ");
+  EXPECT_PRED2(contains, message, "secret.img, expected files of its own folder only");
+}
+
+TEST(GdalScene, RefusesNamesThatOnlyGdalKnows) {
+  for (const std::string& name :
+       {std::string("/vsicurl/http://127.0.0.1:9/x.tif"), std::string("http://127.0.0.1:9/x.tif"),
+        std::string("WMS:http://127.0.0.1:9/"), vrt_of("/etc/passwd")}) {
+    EXPECT_EQ(thrown<DataError>([&] { open_scene(name); }), name + ": no such file");
+    EXPECT_EQ(thrown<DataError>([&] {
+                const TemporaryFolder folder;
+                open_scene(write_tiff(folder), {"", name});
+              }),
+              name + ": no such file");
+  }
+}
+
+TEST(GdalScene, TakesAFileForAFileWhateverItsName) {
+  const TemporaryFolder folder;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  std::filesystem::rename(write_tiff(folder), folder / "GTIFF_DIR:2:y.tif");
+  EXPECT_EQ(read_scene("GTIFF_DIR:2:y.tif").data.pixels(0, 1), 11);
+  std::filesystem::current_path(before);
+}
+
+/// A GeoTIFF with two bands of 16-bit tiles of that side, none of which is stored.
+std::filesystem::path write_tiles(const TemporaryFolder& folder, int side) {
+  const std::string text = std::to_string(side);
+  const std::string width = "BLOCKXSIZE=" + text, height = "BLOCKYSIZE=" + text;
+  const char* options[] = {"TILED=YES", "SPARSE_OK=YES", width.c_str(), height.c_str(), nullptr};
+  const auto path = folder / ("tiles" + text + ".tif");
+  GDALClose(GetGDALDriverManager()->GetDriverByName("GTiff")->Create(
+      path.c_str(), side + 1, side, 2, GDT_Int16, const_cast<char**>(options)));
+  return path;
+}
+
+TEST(GdalScene, KeepsGdalsBlockCacheSmall) {
+  if (std::getenv("GDAL_CACHEMAX") != nullptr) GTEST_SKIP() << "GDAL_CACHEMAX is set";
+  constexpr GIntBig megabyte = 1 << 20;
+  const TemporaryFolder folder;
+  open_scene(write_tiff(folder));
+  EXPECT_LT(GDALGetCacheMax64(), 65 * megabyte);
+  open_scene(write_tiles(folder, 4096));  // a row of blocks: 2 x 2 x 32 MB
+  EXPECT_EQ(GDALGetCacheMax64(), (64 + 128) * megabyte);
+  open_scene(write_tiles(folder, 16384));
+  EXPECT_EQ(GDALGetCacheMax64(), 512 * megabyte);
+}
+
 // ---- Arrays -------------------------------------------------------------------------------------
 
 std::string cube_npy() {
@@ -456,6 +609,47 @@ TEST(ArrayScene, PicksTheOnlyCubeOfAMatFileOrTheOneNamed) {
           "a (1 x 1 x 2 int16), b (1 x 1 x 2 int16)");
   write_file(path, w.file(""));
   EXPECT_PRED2(contains, thrown<DataError>([&] { open_scene(path); }), "found no variables");
+}
+
+/// MATLAB 4: type, rows, cols, imaginary, length of the name; the name; values.
+std::string mat4_file(bool big_endian) {
+  std::string bytes;
+  for (const std::uint32_t number : {big_endian ? 1000u : 0u, 2u, 3u, 0u, 2u})
+    for (int i = 0; i < 4; ++i) bytes += static_cast<char>(number >> 8 * (big_endian ? 3 - i : i));
+  return bytes + std::string("x\0", 2) + std::string(6 * sizeof(double), '\1');
+}
+
+TEST(ArrayScene, SaysWhatToDoWithMatlab4) {
+  const TemporaryFolder folder;
+  const auto path = folder / "x.mat";
+  const std::string message =
+      path.string() + ": is a MATLAB 4 file; save it again with -v7 or -v7.3";
+  for (const bool big_endian : {false, true}) {
+    write_file(path, mat4_file(big_endian));
+    EXPECT_EQ(thrown<DataError>([&] { open_scene(path); }), message);
+    EXPECT_EQ(thrown<DataError>([&] { read_label_raster(path); }), message);
+    EXPECT_EQ(thrown<DataError>([&] { read_labels(path, {}); }), message);
+  }
+}
+
+TEST(ArrayScene, TakesNothingElseForMatlab4) {
+  const TemporaryFolder folder;
+  const auto path = folder / "x.mat";
+  const std::string good = mat4_file(false);
+  const auto expect_other = [&](const std::string& bytes) {
+    write_file(path, bytes);
+    EXPECT_PRED2(contains, thrown<DataError>([&] { open_scene(path); }), "can't be opened");
+  };
+  for (const size_t at : {0u, 1u, 12u, 13u, 16u, 17u, 20u, 21u}) {  // of all but the sizes
+    std::string bytes = good;
+    bytes[at] = static_cast<char>(bytes[at] + 7);
+    expect_other(bytes);
+  }
+  expect_other(good.substr(0, good.size() - 1));
+  expect_other(std::string(200, '\0'));
+  Envi zeros;
+  zeros.payload.assign(24, '\0');
+  EXPECT_THAT(read_envi(zeros).data.valid, testing::Each(0));
 }
 
 TEST(ArrayScene, RefusesAnEmptyCube) {

@@ -1,0 +1,84 @@
+// The scene and the labels that several verbs read, with the flags that say how.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "apps/hyperatom/verb.hpp"
+#include "hyperatom/io/label_reader.hpp"
+#include "hyperatom/io/raster_writer.hpp"
+#include "hyperatom/io/scene_reader.hpp"
+#include "hyperatom/learn/model.hpp"
+#include "hyperatom/scene/split.hpp"
+
+namespace hyperatom::cli {
+
+struct SceneInput {
+  std::string path = {};
+  std::string variable = {};
+  std::string mask = {};
+
+  /// SCENE --variable --mask
+  void declare(Arguments& arguments, Arguments::Need need = Arguments::Need::required);
+  /// Tells what the reader guessed or left out.
+  std::unique_ptr<SceneSource> open(Console& console) const;
+};
+
+struct LabelInput {
+  std::string path = {};
+  std::string variable = {};
+  std::string class_field = {};
+  bool all_touched = false;
+  std::string crs = "file";
+
+  /// --labels and the flags below.
+  void declare(Arguments& arguments, Arguments::Need need);
+  /// --label-variable --class-field --all-touched --label-crs
+  void declare_details(Arguments& arguments);
+  LabelsRead read(const SceneInfo& scene, Console& console) const;
+
+ private:
+  LabelOptions options() const;
+};
+
+/// A raster that a verb writes: --of, --co, --overwrite.
+struct RasterOutput {
+  std::string format = "GTiff";
+  std::vector<std::string> creation = {};
+  bool overwrite = false;
+
+  void declare(Arguments& arguments);
+  RasterOptions options() const { return {format, creation, overwrite}; }
+};
+
+/// A file that a verb makes: the option that names it, and what appears beside it.
+struct MadeFile {
+  const char* option = "--output";
+  std::string path = {};
+  bool header = false;  ///< that of ENVI
+  bool style = false;   ///< the .qml of a class map
+};
+
+/// Throws OptionError if one of them would replace another, or a file that is read: no --overwrite
+/// can mean that.
+void expect_apart(const std::vector<MadeFile>& made, const std::vector<std::string>& read);
+
+/// A split file that goes with these labels. Throws DataError naming both files otherwise.
+Split read_split(const std::string& path, const Labels& labels, const std::string& labels_path);
+
+/// A model file, or the one in a run folder.
+std::filesystem::path model_path(const std::string& path);
+
+/// Throws IoError unless nothing is there, or it may be replaced.
+void expect_free(const std::filesystem::path& path, bool overwrite);
+
+/// The numbers of "12,40" for ','; nothing when a part is not a whole number.
+std::vector<Index> whole_numbers(const std::string& text, char separator);
+
+/// "3,921": thousands set apart.
+std::string grouped(Index number);
+
+/// "name (17), other name (3)"
+std::string class_counts(const Labels& labels);
+
+}  // namespace hyperatom::cli

@@ -1,0 +1,157 @@
+// `hyperatom split`: which labelled pixels are for training, which for testing.
+#include "hyperatom/scene/split.hpp"
+
+#include <fmt/format.h>
+
+#include "apps/hyperatom/inputs.hpp"
+#include "hyperatom/base/error.hpp"
+#include "hyperatom/io/array_file.hpp"
+#include "hyperatom/io/vector_labels.hpp"
+#include "hyperatom/io/writing.hpp"
+
+namespace hyperatom::cli {
+namespace {
+
+class SplitVerb final : public Verb {
+ public:
+  std::string name() const override { return "split"; }
+  std::string summary() const override {
+    return "Divides labelled pixels into training and test pixels.";
+  }
+  std::string example() const override {
+    return "hyperatom split labels.tif --per-class 50 --blocks 16 --buffer 4 -o split.json";
+  }
+
+  void declare(Arguments& arguments) override {
+    arguments.word("labels", labels_.path, "the labels: a raster, or vector data with --scene");
+    labels_.declare_details(arguments);
+    arguments.option(
+        {.name = "scene", .value = &scene_, .help = "the scene that vector labels are burnt into"});
+    arguments.option({.name = "train",
+                      .value = &train_,
+                      .help = "training pixels in all, divided among the classes by their sizes",
+                      .lowest = 1});
+    arguments.option({.name = "fraction",
+                      .value = &fraction_,
+                      .help = "share of every class that is for training",
+                      .lowest = 0,
+                      .highest = 1,
+                      .above_lowest = true});
+    arguments.option({.name = "per-class",
+                      .value = &per_class_,
+                      .help = "training pixels of every class",
+                      .lowest = 1});
+    arguments.option({.name = "blocks",
+                      .value = &block_,
+                      .help = "keep the two apart: whole blocks of this many pixels a side",
+                      .lowest = 1});
+    arguments.flag("polygons", polygons_, "keep the two apart: whole polygons of vector labels");
+    arguments.option(
+        {.name = "buffer",
+         .value = &buffer_,
+         .help = "with blocks or polygons: leave out test pixels this close to training",
+         .lowest = 0,
+         .highest = 10000});
+    arguments.option({.name = "output", .value = &output_, .help = "the split file to make"}, 'o',
+                     Arguments::Need::required);
+    arguments.flag("overwrite", overwrite_, "replace what is there");
+  }
+
+  Result run(const Common& common, Console& console) override {
+    expect_free(output_, overwrite_);
+    expect_folder(output_);
+    expect_apart({{"--output", output_}}, {labels_.path, scene_});
+    const SplitRule rule = make_rule(common.seed);
+    const Labels labels = read(console);
+    const Split split = divide(labels, rule);
+    for (const std::string& note : split.notes) console.warn(note);
+    warn_of_small_classes(split, labels, console);
+    save_split(split, output_);
+    return report(split, labels);
+  }
+
+ private:
+  SplitRule make_rule(std::uint64_t seed) const {
+    using Kind = SplitRule::Kind;
+    if (polygons_ && block_ > 0)
+      throw OptionError("--polygons and --blocks exclude each other: give one of them");
+    if (buffer_ > 0 && !polygons_ && block_ == 0)
+      throw OptionError("--buffer needs --blocks or --polygons");
+    if ((train_ > 0) + (fraction_ > 0) + (per_class_ > 0) != 1)
+      throw OptionError("split needs exactly one of --train, --fraction and --per-class");
+    SplitRule rule{.kind = polygons_    ? Kind::polygons
+                           : block_ > 0 ? Kind::blocks
+                                        : Kind::random,
+                   .block = block_,
+                   .buffer = buffer_,
+                   .seed = seed};
+    if (train_ > 0) rule.train = train_;
+    if (fraction_ > 0) rule.fraction = fraction_;
+    if (per_class_ > 0) rule.per_class = per_class_;
+    return rule;
+  }
+
+  Labels read(Console& console) const {
+    if (!scene_.empty()) return labels_.read(open_scene(scene_)->info(), console).labels;
+    if (!is_array_file(labels_.path) && is_vector_file(labels_.path))
+      throw DataError(
+          fmt::format("{}: is vector data, which needs --scene to be burnt into", labels_.path));
+    return read_label_raster(labels_.path, labels_.variable).labels;
+  }
+
+  /// What is wrong with the options and the labels, in the words of this command.
+  Split divide(const Labels& labels, const SplitRule& rule) const {
+    try {
+      return make_split(labels, rule);
+    } catch (const OptionError& error) {
+      throw OptionError(fmt::format("--{}", error.what()));
+    } catch (const DataError& error) {
+      throw DataError(fmt::format("{}: {}", labels_.path, error.what()));
+    }
+  }
+
+  void warn_of_small_classes(const Split& split, const Labels& labels, Console& console) const {
+    std::vector<Index> train(labels.names.size(), 0);
+    for (const Index i : split.train) ++train[static_cast<size_t>(labels.id(i)) - 1];
+    for (size_t c = 0; c < train.size(); ++c)
+      if (train[c] > 0 && train[c] < per_class_)
+        console.warn(fmt::format("class {} ({}) has only {} training pixel{}, not {}", c + 1,
+                                 labels.names[c], train[c], train[c] == 1 ? "" : "s", per_class_));
+  }
+
+  Result report(const Split& split, const Labels& labels) const {
+    Json json = {{"split", output_},          {"rule", split.rule},
+                 {"sha256", split.hash()},    {"train", split.train.size()},
+                 {"test", split.test.size()}, {"notes", split.notes},
+                 {"classes", Json::array()}};
+    std::vector<Index> train(labels.names.size(), 0), test = train;
+    for (const Index i : split.train) ++train[static_cast<size_t>(labels.id(i)) - 1];
+    for (const Index i : split.test) ++test[static_cast<size_t>(labels.id(i)) - 1];
+    size_t width = 5;
+    for (const std::string& name : labels.names) width = std::max(width, name.size());
+    std::string text = fmt::format("  {:<{}}  {:>8} {:>8}\n", "class", width, "train", "test");
+    for (size_t c = 0; c < train.size(); ++c) {
+      json["classes"].push_back(
+          {{"id", c + 1}, {"name", labels.names[c]}, {"train", train[c]}, {"test", test[c]}});
+      if (train[c] + test[c] > 0)
+        text += fmt::format("  {:<{}}  {:>8} {:>8}\n", labels.names[c], width, grouped(train[c]),
+                            grouped(test[c]));
+    }
+    text += fmt::format("{}: {} pixels for training, {} for testing ({})\n", output_,
+                        grouped(static_cast<Index>(split.train.size())),
+                        grouped(static_cast<Index>(split.test.size())), split.rule);
+    return {json, text};
+  }
+
+  LabelInput labels_;
+  std::string scene_, output_;
+  Index train_ = 0, per_class_ = 0, block_ = 0, buffer_ = 0;
+  double fraction_ = 0;
+  bool polygons_ = false, overwrite_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_split_verb() { return std::make_unique<SplitVerb>(); }
+
+}  // namespace hyperatom::cli
