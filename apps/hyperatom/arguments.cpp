@@ -26,6 +26,16 @@ void expect_text(const std::string& name, const std::string& text) {
   if (text.empty()) throw OptionError(name + " must not be empty");
 }
 
+/// A value out of range stands for "not given".
+bool in_range(const Field& field) {
+  try {
+    validate(Fields{field});
+  } catch (const OptionError&) {
+    return false;
+  }
+  return true;
+}
+
 /// As a user of the command line knows it.
 void set_option(const Field& field, const std::string& text) {
   if (std::holds_alternative<std::string*>(field.value) && field.choices.empty())
@@ -65,7 +75,7 @@ void Arguments::option(const Field& field, char letter, Need need) {
   option->required(need == Need::required)->type_name(type_of(field));
   std::string value = field.text();
   std::erase(value, '"');
-  if (need == Need::optional && !value.empty()) option->default_str(value);
+  if (need == Need::optional && !value.empty() && in_range(field)) option->default_str(value);
 }
 
 void Arguments::options(const Fields& fields, std::set<std::string>& given,
@@ -80,13 +90,14 @@ void Arguments::options(const Fields& fields, std::set<std::string>& given,
       });
       continue;
     }
-    app_.add_flag_function(
-        fmt::format("--{0},!--no-{0}", field.name),
-        [field, &given](std::int64_t count) {
-          *std::get<bool*>(field.value) = count > 0;
+    bool* value = std::get<bool*>(field.value);
+    app_.add_flag_callback(
+        fmt::format("--{}{}", *value ? "no-" : "", field.name),
+        [field, value, turned = !*value, &given] {
+          *value = turned;
           given.insert(field.name);
         },
-        fmt::format("{} (now {})", field.help, field.text()));
+        (*value ? "don't " : "") + field.help);
   }
 }
 

@@ -25,9 +25,8 @@ class Arguments {
             Need need = Need::required);
   /// `--name VALUE`, and `-letter VALUE` unless the letter is 0. A field's range is checked.
   void option(const Field& field, char letter = 0, Need need = Need::optional);
-  /// All of them; a bool is a pair of flags, `--name` and `--no-name`. `--name` is added to `given`
-  /// when it is used.
-  /// Those in `chosen` have no default: the data decide.
+  /// All of them; a bool is a flag that turns it from its default: `--name` or `--no-name`. A name
+  /// is added to `given` when it is used. Those in `chosen` have no default: the data decide.
   void options(const Fields& fields, std::set<std::string>& given,
                const std::set<std::string>& chosen = {});
   void flag(const std::string& name, bool& value, const std::string& help);

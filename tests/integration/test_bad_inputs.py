@@ -9,10 +9,11 @@ error, an empty stdout, and the folder as it was. ODD has inputs that look bad a
 import json
 import os
 import re
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 import numpy as np
 import pytest
@@ -648,8 +649,9 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def folder(good: Path, tmp_path: Path) -> Path:
-    return copy_of(good, tmp_path / "folder")
+def folder(good: Path, tmp_path: Path) -> Iterator[Path]:
+    yield copy_of(good, tmp_path / "folder")
+    shutil.rmtree(tmp_path)  # hundreds of them would take long to clear away later
 
 
 @pytest.mark.parametrize("bad", BAD, ids=by_name)
