@@ -8,6 +8,7 @@
 #include "apps/hyperatom/training.hpp"
 #include "hyperatom/base/error.hpp"
 #include "hyperatom/io/picture.hpp"
+#include "hyperatom/io/writing.hpp"
 
 namespace hyperatom::cli {
 namespace {

@@ -9,6 +9,7 @@
 #include "hyperatom/base/error.hpp"
 #include "hyperatom/eval/leakage.hpp"
 #include "hyperatom/io/array_file.hpp"
+#include "hyperatom/io/writing.hpp"
 
 namespace hyperatom::cli {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "apps/hyperatom/run_folder.hpp"
 #include "hyperatom/base/error.hpp"
-#include "hyperatom/io/writing.hpp"
 
 namespace hyperatom::cli {
 namespace {
@@ -132,8 +131,6 @@ fs::path model_path(const std::string& path) {
                     model.string(), path));
   return model;
 }
-
-void expect_free(const fs::path& path, bool overwrite) { hyperatom::expect_free(path, overwrite); }
 
 std::vector<Index> whole_numbers(const std::string& text, char separator) {
   std::vector<Index> numbers;

@@ -69,9 +69,6 @@ Split read_split(const std::string& path, const Labels& labels, const std::strin
 /// A model file, or the one in a run folder.
 std::filesystem::path model_path(const std::string& path);
 
-/// Throws IoError unless nothing is there, or it may be replaced.
-void expect_free(const std::filesystem::path& path, bool overwrite);
-
 /// The numbers of "12,40" for ','; nothing when a part is not a whole number.
 std::vector<Index> whole_numbers(const std::string& text, char separator);
 

@@ -16,7 +16,7 @@ namespace hyperatom {
 namespace {
 
 constexpr Index segment = 128;  // windows coded in one sequence
-constexpr Index soon = 16384;   // pixels in a strip
+constexpr Index soon = 16384;   // pixels after which progress is told
 constexpr Index block = 64;     // pixels whose kernel columns are formed at a time
 constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
 
@@ -89,11 +89,8 @@ class Pass {
         static_cast<double>(8 * model_.atoms() + 4 * model_.bands() + 4 * model_.classes() + 32);
     const double fit =
         static_cast<double>(megabytes) * 1e6 / (per_pixel * static_cast<double>(cols()));
-    // Enough work for all threads, and no more: a user who stops is heard after each strip. Few
-    // rows would move the halo more often than they classify.
-    const Index enough = std::max(soon / cols(), 4 * neighborhoods_.reach() + 8);
     return std::clamp<Index>(static_cast<Index>(fit) - 2 * neighborhoods_.reach(), 1,
-                             std::max<Index>(1, std::min(rows, enough)));
+                             std::max<Index>(1, rows));
   }
 
   void begin(Index first, Index height) {
@@ -105,8 +102,8 @@ class Pass {
     rows_.valid.resize(at(most));
   }
 
-  /// Classifies the rows [first, first + count), which follow those of the call before.
-  void run(Index first, Index count, ClassifiedStrip& strip, ClassifyReport& report) {
+  /// Reads what the rows [first, first + count) need, which follow those of the call before.
+  void open_strip(Index first, Index count, ClassifiedStrip& strip) {
     read_up_to(first, count);
     strip.first = first;
     strip.count = count;
@@ -114,11 +111,15 @@ class Pass {
     strip.scores.setConstant(model_.classes(), count * cols(), nothing);
     strip.confidence.setConstant(1, count * cols(), nothing);
     strip.novelty.setConstant(1, count * cols(), nothing);
+  }
+
+  /// Classifies rows [first, first + count) of the strip.
+  void classify_rows(Index first, Index count, ClassifiedStrip& strip, ClassifyReport& report) {
     const Index segments = (cols() + segment - 1) / segment;
     parts_.assign(at(count * segments), {});
     parallel_for(count * segments, [&](Index task, Index) {
       const Index begin = task % segments * segment;
-      code_segment(task / segments, begin, std::min(cols(), begin + segment), strip,
+      code_segment(first + task / segments, begin, std::min(cols(), begin + segment), strip,
                    parts_[at(task)]);
     });
     for (const ClassifyReport& part : parts_) {
@@ -304,10 +305,16 @@ ClassifyReport Classifier::classify(SceneSource& source, const ClassifyOptions& 
   pass.begin(options.first, height);
   ClassifyReport report;
   ClassifiedStrip strip;
+  const Index rows_at_once = std::max<Index>(1, soon / scene.cols);
   for (Index first = options.first; first < end; first += height) {
-    pass.run(first, std::min(height, end - first), strip, report);
+    const Index count = std::min(height, end - first);
+    pass.open_strip(first, count, strip);
+    for (Index row = 0; row < count; row += rows_at_once) {
+      const Index rows = std::min(rows_at_once, count - row);
+      pass.classify_rows(row, rows, strip, report);
+      if (progress && !progress(first + row + rows - options.first)) return report;
+    }
     sink(strip);
-    if (progress && !progress(strip.first + strip.count - options.first)) break;
   }
   report.active /= static_cast<double>(std::max<Index>(1, report.classified));
   return report;

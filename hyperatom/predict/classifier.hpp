@@ -59,7 +59,8 @@ class Classifier {
   /// was trained on.
   void expect_fits(const SceneInfo& scene) const;
 
-  /// Hands every strip to `sink`, in order. `progress` is told the rows done so far; false stops.
+  /// Hands every strip to `sink`, in order. `progress` is told the rows done so far, often; false
+  /// stops, and the last strip is then not handed over.
   ClassifyReport classify(SceneSource& source, const ClassifyOptions& options,
                           const std::function<void(const ClassifiedStrip&)>& sink,
                           const std::function<bool(Index rows)>& progress = {}) const;
