@@ -150,6 +150,12 @@ NumericArray read_array(const std::filesystem::path& path, const std::string& va
   return read_npy(file, path.string());
 }
 
+void expect_no_variable(const std::filesystem::path& path, const std::string& variable) {
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored))
+    fail(path.string(), "is no MATLAB file and has no variable '{}'", variable);
+}
+
 NumericArray read_fitting_array(const std::filesystem::path& path, const std::string& variable,
                                 const std::string& wanted,
                                 const std::function<bool(const ArrayInfo&)>& fits) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <fstream>
 #include <mutex>
 #include <span>
 #include <string_view>
@@ -172,6 +173,19 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
+/// What GDAL does not say of files that people often bring.
+std::string probable_cause(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) return "; it is a folder, expected a file";
+  if (fs::file_size(path, ignored) == 0) return "; the file is empty";
+  std::string start(2, ' ');
+  std::ifstream(path, std::ios::binary).read(start.data(), 2);
+  if (start == "PK") return "; it is a zip archive (of NumPy? then save the array alone, as .npy)";
+  const bool header =
+      is_there(fs::path(path).replace_extension(".hdr")) || is_there(fs::path(path) += ".hdr");
+  return header ? "" : "; if it is an ENVI file, its header (.hdr) is missing";
+}
+
 Dataset open(const fs::path& path, unsigned flags, const char* what) {
   prepare_gdal();
   if (!is_there(path)) throw DataError(fmt::format("{}: no such file", path.string()));
@@ -180,7 +194,8 @@ Dataset open(const fs::path& path, unsigned flags, const char* what) {
   if (!dataset) {
     const std::string reason = messages.text();
     expect_no_follower(path);
-    throw DataError(fmt::format("{}: can't be opened as {}: {}", path.string(), what, reason));
+    throw DataError(fmt::format("{}: can't be opened as {}: {}{}", path.string(), what, reason,
+                                probable_cause(path)));
   }
   expect_own_folder(*dataset, path);
   return dataset;

@@ -8,9 +8,11 @@
 #include <optional>
 #include <string>
 
+#include "hyperatom/base/safetensors.hpp"
 #include "hyperatom/io/band_metadata.hpp"
 #include "hyperatom/io/data_error.hpp"
 #include "hyperatom/io/gdal.hpp"
+#include "hyperatom/io/place.hpp"
 #include "hyperatom/io/raw_size.hpp"
 
 namespace hyperatom {
@@ -136,6 +138,15 @@ void check_bands(GDALDataset& dataset, const std::string& path) {
            GDALGetDataTypeName(band->GetRasterDataType()), band->GetBand());
 }
 
+/// GDAL takes a text for 0.
+void check_ignore_value(GDALDataset& dataset, const std::string& path) {
+  const char* text = dataset.GetMetadataItem("data_ignore_value", "ENVI");
+  if (text != nullptr && CPLGetValueType(text) == CPL_VALUE_STRING && !EQUAL(text, "nan"))
+    fail(path,
+         "found data ignore value = {} in the ENVI header, expected a number, or no such line",
+         in_quotes(text));
+}
+
 void add_envi_notes(GDALDataset& dataset, std::vector<std::string>& notes) {
   if (const char* factor = dataset.GetMetadataItem("reflectance_scale_factor", "ENVI"))
     notes.push_back(fmt::format("the header's reflectance scale factor {} is not applied", factor));
@@ -167,12 +178,14 @@ std::unique_ptr<SceneSource> open_gdal_scene(const std::filesystem::path& path) 
   const GdalMessages messages;  // what has no consequence is of no interest
   check_bands(*dataset, path.string());
   check_raw_size(*dataset, path);
+  check_ignore_value(*dataset, path.string());
   SceneInfo info = describe(*dataset, path.string());
   make_room_for_blocks(*dataset);
   return std::make_unique<GdalSource>(std::move(dataset), std::move(info));
 }
 
-std::vector<char> read_gdal_mask(const std::filesystem::path& path, Index rows, Index cols) {
+std::vector<char> read_gdal_mask(const std::filesystem::path& path, const SceneInfo& scene) {
+  const Index rows = scene.rows, cols = scene.cols;
   const Dataset dataset = open_raster(path);
   const GdalMessages messages;
   check_bands(*dataset, path.string());
@@ -180,6 +193,7 @@ std::vector<char> read_gdal_mask(const std::filesystem::path& path, Index rows, 
   if (dataset->GetRasterYSize() != rows || dataset->GetRasterXSize() != cols)
     fail(path.string(), "found a mask of {} x {} pixels, expected the scene's {} x {}",
          dataset->GetRasterYSize(), dataset->GetRasterXSize(), rows, cols);
+  expect_same_place(*dataset, path.string(), scene);
   GDALRasterBand& band = *dataset->GetRasterBand(1);
   std::vector<double> values(static_cast<size_t>(rows * cols));
   const int width = static_cast<int>(cols), height = static_cast<int>(rows);

@@ -11,7 +11,7 @@ namespace hyperatom {
 
 std::unique_ptr<SceneSource> open_gdal_scene(const std::filesystem::path& path);
 
-/// The first band of a raster of that size: whether each pixel is neither 0 nor no-data.
-std::vector<char> read_gdal_mask(const std::filesystem::path& path, Index rows, Index cols);
+/// The first band of a raster on the scene's grid: whether each pixel is neither 0 nor no-data.
+std::vector<char> read_gdal_mask(const std::filesystem::path& path, const SceneInfo& scene);
 
 }  // namespace hyperatom

@@ -3,7 +3,6 @@
 #include <cpl_conv.h>
 #include <fmt/format.h>
 #include <gdal_priv.h>
-#include <ogr_spatialref.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,9 +10,9 @@
 #include <utility>
 
 #include "hyperatom/io/array_file.hpp"
-#include "hyperatom/io/crs.hpp"
 #include "hyperatom/io/data_error.hpp"
 #include "hyperatom/io/gdal.hpp"
+#include "hyperatom/io/place.hpp"
 #include "hyperatom/io/raw_size.hpp"
 #include "hyperatom/io/vector_labels.hpp"
 
@@ -21,7 +20,6 @@ namespace hyperatom {
 namespace {
 
 namespace fs = std::filesystem;
-using Transform = std::array<double, 6>;
 
 constexpr double largest_class = 65535;
 
@@ -113,42 +111,6 @@ void expect_size(const std::string& path, Index rows, Index cols, const SceneInf
          scene.rows, scene.cols, scene.path);
 }
 
-/// By how many pixels the corners of the scene lie elsewhere in the other transform.
-double corner_shift(Transform scene, const Transform& other, Index rows, Index cols) {
-  Transform inverse;
-  if (!GDALInvGeoTransform(scene.data(), inverse.data())) return 0;
-  double shift = 0;
-  for (const double row : {0.0, static_cast<double>(rows)})
-    for (const double col : {0.0, static_cast<double>(cols)}) {
-      const double x = other[0] + other[1] * col + other[2] * row;
-      const double y = other[3] + other[4] * col + other[5] * row;
-      const double back_col = inverse[0] + inverse[1] * x + inverse[2] * y;
-      const double back_row = inverse[3] + inverse[4] * x + inverse[5] * y;
-      shift = std::max({shift, std::abs(back_col - col), std::abs(back_row - row)});
-    }
-  return shift;
-}
-
-std::string text(const Transform& t) { return fmt::format("({})", fmt::join(t, ", ")); }
-
-/// What is known of both places must agree; what only one of them knows is accepted.
-void expect_place(GDALDataset& dataset, const std::string& path, const SceneInfo& scene) {
-  const OGRSpatialReference* crs = dataset.GetSpatialRef();
-  if (crs != nullptr && !crs->IsEmpty() && !scene.georeference.crs.empty()) {
-    const OGRSpatialReference expected = parse_crs(scene.georeference.crs, scene.path);
-    if (!same_crs(*crs, expected))
-      fail(path, "has the CRS {}, expected {} as {} has", name_of(*crs), name_of(expected),
-           scene.path);
-  }
-  Transform transform;
-  if (!scene.georeference.transform || dataset.GetGeoTransform(transform.data()) != CE_None) return;
-  const Transform& expected = *scene.georeference.transform;
-  const double shift = corner_shift(expected, transform, scene.rows, scene.cols);
-  if (shift > 1e-3)
-    fail(path, "lies {:.4g} pixels away from {}: its transform is {}, expected {}", shift,
-         scene.path, text(transform), text(expected));
-}
-
 /// `scene` may be null.
 LabelsRead read_gdal(const fs::path& path, const SceneInfo* scene) {
   // Names of classes in a GeoTIFF are in the .aux.xml beside it.
@@ -161,7 +123,7 @@ LabelsRead read_gdal(const fs::path& path, const SceneInfo* scene) {
     fail(path.string(), "holds complex numbers, expected whole ones");
   if (scene != nullptr) {
     expect_size(path.string(), band.GetYSize(), band.GetXSize(), *scene);
-    expect_place(*dataset, path.string(), *scene);
+    expect_same_place(*dataset, path.string(), *scene);
   }
   check_raw_size(*dataset, path);
   LabelsRead result;
@@ -177,9 +139,8 @@ LabelsRead read_gdal(const fs::path& path, const SceneInfo* scene) {
 /// `scene` may be null.
 LabelsRead read_array_labels(const fs::path& path, const SceneInfo* scene,
                              const std::string& variable) {
-  const std::string wanted = scene != nullptr
-                                 ? fmt::format("a {} x {} array", scene->rows, scene->cols)
-                                 : "a rows x cols array";
+  const std::string wanted =
+      scene != nullptr ? fmt::format("{} x {} pixels", scene->rows, scene->cols) : "rows x cols";
   const auto fits = [scene](const ArrayInfo& info) {
     return info.shape.size() == 2 &&
            (scene == nullptr || (info.shape[0] == scene->rows && info.shape[1] == scene->cols));
@@ -202,6 +163,7 @@ LabelsRead read_array_labels(const fs::path& path, const SceneInfo* scene,
 
 LabelsRead read_labels(const fs::path& path, const SceneInfo& scene, const LabelOptions& options) {
   if (is_array_file(path)) return read_array_labels(path, &scene, options.variable);
+  if (!options.variable.empty()) expect_no_variable(path, options.variable);
   if (is_vector_file(path)) return read_vector_labels(path, scene, options);
   if (!options.class_field.empty() && fs::exists(path))
     fail(path.string(), "is no vector data and has no field \"{}\"", options.class_field);
@@ -210,6 +172,7 @@ LabelsRead read_labels(const fs::path& path, const SceneInfo& scene, const Label
 
 LabelsRead read_label_raster(const fs::path& path, const std::string& variable) {
   if (is_array_file(path)) return read_array_labels(path, nullptr, variable);
+  if (!variable.empty()) expect_no_variable(path, variable);
   return read_gdal(path, nullptr);
 }
 

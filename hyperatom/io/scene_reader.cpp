@@ -85,13 +85,15 @@ std::vector<char> read_array_mask(const std::filesystem::path& path, Index rows,
 
 std::unique_ptr<SceneSource> open_scene(const std::filesystem::path& path,
                                         const SceneOptions& options) {
+  if (!options.variable.empty() && !is_array_file(path)) expect_no_variable(path, options.variable);
   std::unique_ptr<SceneSource> source =
       is_array_file(path) ? open_array_scene(path, options.variable) : open_gdal_scene(path);
   if (options.mask.empty()) return source;
-  const Index rows = source->info().rows, cols = source->info().cols;
-  return std::make_unique<MaskedSource>(
-      std::move(source), is_array_file(options.mask) ? read_array_mask(options.mask, rows, cols)
-                                                     : read_gdal_mask(options.mask, rows, cols));
+  const SceneInfo& info = source->info();
+  std::vector<char> mask = is_array_file(options.mask)
+                               ? read_array_mask(options.mask, info.rows, info.cols)
+                               : read_gdal_mask(options.mask, info);
+  return std::make_unique<MaskedSource>(std::move(source), std::move(mask));
 }
 
 }  // namespace hyperatom

@@ -312,8 +312,8 @@ def geotiff(name: str) -> Maker:
     return make
 
 
-def mask(name: str, *, rows: int = ROWS, value: int = 1) -> Maker:
-    return raster(name, np.full((rows, COLS), value), kind=gdal.GDT_Byte)
+def mask(name: str, *, rows: int = ROWS, value: int = 1, **how: Any) -> Maker:
+    return raster(name, np.full((rows, COLS), value), kind=gdal.GDT_Byte, **how)
 
 
 def label_values(folder: Path) -> np.ndarray:
