@@ -112,8 +112,10 @@ def pixels_hash(path: Path) -> str:
 def measure(folder: Path, data: Path, rows: int) -> bool:
     real = (data / "indian_pines/indian_pines.mat").is_file()
     scene, labels = real_scene(data, folder) if real else synthetic_scene(folder)
-    print(f"scene: {'Indian Pines' if real else 'synthetic'} stacked; window 9, sigma 0.05, seed 0")
-    run("train", str(scene), *labels, "--kernel", "gaussian(sigma=0.05)", "-o", str(folder / "run"))
+    print(f"scene: {'Indian Pines' if real else 'synthetic'} stacked; "
+          "window 9, sigma 0.05, 2 atoms a class, seed 0")
+    run("train", str(scene), *labels, "--kernel", "gaussian(sigma=0.05)",
+        "--atoms-per-class", "2", "-o", str(folder / "run"))
 
     def classify(height: int, ram: int, threads: int) -> str:
         tall, map_file = folder / f"tall{height}.img", folder / "map.tif"
