@@ -29,11 +29,7 @@ Model train(SceneSource& scene, const Labels& labels, const Split& split) {
   Model model = trainer.model();
   model.normalizer = normalizer;
   model.wavelengths = scene.info().wavelengths;
-  model.class_ids = training.class_ids;
-  for (const Index id : model.class_ids) {
-    model.class_names.push_back(labels.names[static_cast<size_t>(id) - 1]);
-    model.class_colours.push_back(labels.colours[static_cast<size_t>(id) - 1]);
-  }
+  name_classes(training, labels, model);
   return model;
 }
 

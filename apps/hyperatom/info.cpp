@@ -153,12 +153,7 @@ class Info final : public Verb {
   }
 
   Json labels_json(const LabelsRead& read) const {
-    Json json = {{"path", labels_.path}, {"notes", read.notes}, {"classes", Json::array()}};
-    const std::vector<Index> counts = read.labels.counts();
-    for (size_t c = 0; c < counts.size(); ++c)
-      json["classes"].push_back(
-          {{"id", c + 1}, {"name", read.labels.names[c]}, {"pixels", counts[c]}});
-    return json;
+    return {{"path", labels_.path}, {"notes", read.notes}, {"classes", class_list(read.labels)}};
   }
 
   std::string to_text(const SceneInfo& info, const Census& census,

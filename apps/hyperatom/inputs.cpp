@@ -154,6 +154,14 @@ std::string grouped(Index number) {
   return text;
 }
 
+Json class_list(const Labels& labels) {
+  Json list = Json::array();
+  const std::vector<Index> counts = labels.counts();
+  for (size_t c = 0; c < counts.size(); ++c)
+    list.push_back({{"id", c + 1}, {"name", labels.names[c]}, {"pixels", counts[c]}});
+  return list;
+}
+
 std::string class_counts(const Labels& labels) {
   std::vector<std::string> parts;
   const std::vector<Index> counts = labels.counts();

@@ -75,6 +75,9 @@ std::vector<Index> whole_numbers(const std::string& text, char separator);
 /// "3,921": thousands set apart.
 std::string grouped(Index number);
 
+/// [{"id": 1, "name": "name", "pixels": 17}, ...]
+Json class_list(const Labels& labels);
+
 /// "name (17), other name (3)"
 std::string class_counts(const Labels& labels);
 

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "apps/hyperatom/interrupt.hpp"
+#include "apps/hyperatom/run_folder.hpp"
 #include "apps/hyperatom/suggest.hpp"
 #include "apps/hyperatom/verb.hpp"
 #include "hyperatom/base/error.hpp"
@@ -88,11 +89,6 @@ void print(const std::string& text) {
     throw IoError("standard output can't be written");
 }
 
-std::string text_of(const Result& result, bool json) {
-  return json ? result.json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-              : result.text;
-}
-
 /// What CLI11 found wrong with words that expect_known() let pass.
 [[noreturn]] void refuse(const CLI::App& app, const std::vector<std::string>& words,
                          const CLI::ParseError& error) {
@@ -129,8 +125,10 @@ ExitCode run(const std::vector<std::string>& words) {
   std::optional<ThreadLimit> limit;
   if (flags.threads > 0) limit.emplace(static_cast<int>(flags.threads));
   for (const Entry& entry : verbs)
-    if (entry.app->parsed())
-      print(text_of(entry.verb->run({words, flags.seed}, console), flags.json));
+    if (entry.app->parsed()) {
+      const Result result = entry.verb->run({words, flags.seed}, console);
+      print(flags.json ? to_text(result.json) : result.text);
+    }
   return done;
 }
 

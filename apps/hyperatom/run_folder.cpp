@@ -79,8 +79,10 @@ void write_text(const fs::path& path, const std::string& text) {
   file.commit();
 }
 
-void write_json(const fs::path& path, const Json& json) {
-  write_text(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+std::string to_text(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
+
+void write_json(const fs::path& path, const Json& json) { write_text(path, to_text(json)); }
 
 }  // namespace hyperatom::cli

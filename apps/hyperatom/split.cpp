@@ -111,8 +111,7 @@ class SplitVerb final : public Verb {
   }
 
   void warn_of_small_classes(const Split& split, const Labels& labels, Console& console) const {
-    std::vector<Index> train(labels.names.size(), 0);
-    for (const Index i : split.train) ++train[static_cast<size_t>(labels.id(i)) - 1];
+    const std::vector<Index> train = labels.counts(split.train);
     for (size_t c = 0; c < train.size(); ++c)
       if (train[c] > 0 && train[c] < per_class_)
         console.warn(fmt::format("class {} ({}) has only {} training pixel{}, not {}", c + 1,
@@ -124,9 +123,7 @@ class SplitVerb final : public Verb {
                  {"sha256", split.hash()},    {"train", split.train.size()},
                  {"test", split.test.size()}, {"notes", split.notes},
                  {"classes", Json::array()}};
-    std::vector<Index> train(labels.names.size(), 0), test = train;
-    for (const Index i : split.train) ++train[static_cast<size_t>(labels.id(i)) - 1];
-    for (const Index i : split.test) ++test[static_cast<size_t>(labels.id(i)) - 1];
+    const std::vector<Index> train = labels.counts(split.train), test = labels.counts(split.test);
     size_t width = 5;
     for (const std::string& name : labels.names) width = std::max(width, name.size());
     std::string text = fmt::format("  {:<{}}  {:>8} {:>8}\n", "class", width, "train", "test");

@@ -42,16 +42,12 @@ class Synth final : public Verb {
     write_scene(scene, scene_, {.format = format_, .overwrite = overwrite_}, console);
     write_labels(scene, labels_, {.overwrite = overwrite_});
     const SceneInfo& info = scene.info();
-    const std::vector<Index> counts = scene.labels().counts();
-    Json classes = Json::array();
-    for (size_t c = 0; c < counts.size(); ++c)
-      classes.push_back({{"id", c + 1}, {"name", scene.labels().names[c]}, {"pixels", counts[c]}});
     return {{{"scene", scene_},
              {"labels", labels_},
              {"rows", info.rows},
              {"cols", info.cols},
              {"bands", info.bands},
-             {"classes", classes}},
+             {"classes", class_list(scene.labels())}},
             fmt::format("{}: {} x {} pixels, {} bands\n{}: {}\n", scene_, info.rows, info.cols,
                         info.bands, labels_, class_counts(scene.labels()))};
   }

@@ -225,9 +225,7 @@ class EpochTable {
 
   void end_epoch(const StepReport& report) {
     const auto n = static_cast<double>(steps_);
-    last_loss = loss_ / n;
-    last_accuracy = accuracy_ / n;
-    std::string line = fmt::format("{},{},{},{},{},{},{},", report.epoch, last_loss, last_accuracy,
+    std::string line = fmt::format("{},{},{},{},{},{},{},", report.epoch, loss_ / n, accuracy_ / n,
                                    active_ / n, gap_, unconverged_, report.rate);
     if (report.validation)
       line += fmt::format("{},{}", report.validation->loss, report.validation->accuracy);
@@ -245,8 +243,6 @@ class EpochTable {
     for (const std::string& line : lines_) text += line + "\n";
     write_text(path, text);
   }
-
-  double last_loss = 0, last_accuracy = 0;
 
  private:
   std::vector<std::string> lines_;
@@ -319,11 +315,7 @@ Model finish_model(const Trainer& trainer, const Material& material, const Args&
   Model model = trainer.model();
   model.normalizer = material.normalizer;
   model.wavelengths = material.source->info().wavelengths;
-  model.class_ids = material.samples.class_ids;
-  for (const Index id : model.class_ids) {
-    model.class_names.push_back(material.labels.names[at(id) - 1]);
-    model.class_colours.push_back(material.labels.colours[at(id) - 1]);
-  }
+  name_classes(material.samples, material.labels, model);
   model.provenance = {{"version", HYPERATOM_VERSION},
                       {"command", fmt::format("hyperatom {}", fmt::join(args.command, " "))},
                       {"scene", fs::path(args.request.scene.path).filename().string()},
@@ -366,6 +358,17 @@ void run_epochs(Trainer& trainer, const RunFolder& folder, EpochTable& table, Co
     console.warn(fmt::format("stopped after epoch {}; go on with: hyperatom train --resume {}",
                              end_of_epoch.step / per_epoch, folder.path().string()));
     throw Interrupted();
+  }
+}
+
+/// From the run's last checkpoint, or from the start if it has none.
+Trainer continued(const Samples& samples, const TrainOptions& options, const RunFolder& folder) {
+  if (!fs::exists(folder.last())) return Trainer(samples, options);
+  Checkpoint checkpoint = load_checkpoint(folder.last());
+  try {
+    return Trainer(samples, std::move(checkpoint));
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("{}: {}", folder.last().string(), error.what()));
   }
 }
 
@@ -491,17 +494,8 @@ Result resume(const std::string& run, Console& console) {
   if (fs::exists(folder.split()) && load_split(folder.split()).hash() != material.split.hash())
     throw DataError(fmt::format("{}: is another split than that of {}", args.request.split,
                                 folder.split().string()));
-  if (!fs::exists(folder.last())) {
-    Trainer trainer(material.samples.samples, args.request.options);
-    return finish(std::move(args), material, trainer, folder, console);
-  }
-  Checkpoint checkpoint = load_checkpoint(folder.last());
-  try {
-    Trainer trainer(material.samples.samples, std::move(checkpoint));
-    return finish(std::move(args), material, trainer, folder, console);
-  } catch (const DataError& error) {
-    throw DataError(fmt::format("{}: {}", folder.last().string(), error.what()));
-  }
+  Trainer trainer = continued(material.samples.samples, args.request.options, folder);
+  return finish(std::move(args), material, trainer, folder, console);
 }
 
 }  // namespace hyperatom::cli

@@ -152,7 +152,7 @@ NumericArray read_array(const std::filesystem::path& path, const std::string& va
 
 void expect_no_variable(const std::filesystem::path& path, const std::string& variable) {
   std::error_code ignored;
-  if (std::filesystem::exists(path, ignored))
+  if (!variable.empty() && std::filesystem::exists(path, ignored))
     fail(path.string(), "is no MATLAB file and has no variable '{}'", variable);
 }
 

@@ -62,8 +62,8 @@ std::vector<ArrayInfo> list_arrays(const std::filesystem::path& path);
 /// A numeric variable by its name, which a .npy ignores. Throws DataError "<path>: ...".
 NumericArray read_array(const std::filesystem::path& path, const std::string& variable);
 
-/// For a file that is none of these: throws DataError because it has no variables. One that is not
-/// there is left to its reader.
+/// For a file that is none of these: throws DataError if a variable is asked for. A file that is
+/// not there is left to its reader.
 void expect_no_variable(const std::filesystem::path& path, const std::string& variable);
 
 /// The variable of that name, or if it is empty the only numeric one that `fits`, read. Throws

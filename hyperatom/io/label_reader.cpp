@@ -163,7 +163,7 @@ LabelsRead read_array_labels(const fs::path& path, const SceneInfo* scene,
 
 LabelsRead read_labels(const fs::path& path, const SceneInfo& scene, const LabelOptions& options) {
   if (is_array_file(path)) return read_array_labels(path, &scene, options.variable);
-  if (!options.variable.empty()) expect_no_variable(path, options.variable);
+  expect_no_variable(path, options.variable);
   if (is_vector_file(path)) return read_vector_labels(path, scene, options);
   if (!options.class_field.empty() && fs::exists(path))
     fail(path.string(), "is no vector data and has no field \"{}\"", options.class_field);
@@ -172,7 +172,7 @@ LabelsRead read_labels(const fs::path& path, const SceneInfo& scene, const Label
 
 LabelsRead read_label_raster(const fs::path& path, const std::string& variable) {
   if (is_array_file(path)) return read_array_labels(path, nullptr, variable);
-  if (!variable.empty()) expect_no_variable(path, variable);
+  expect_no_variable(path, variable);
   return read_gdal(path, nullptr);
 }
 

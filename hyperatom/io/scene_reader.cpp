@@ -85,9 +85,10 @@ std::vector<char> read_array_mask(const std::filesystem::path& path, Index rows,
 
 std::unique_ptr<SceneSource> open_scene(const std::filesystem::path& path,
                                         const SceneOptions& options) {
-  if (!options.variable.empty() && !is_array_file(path)) expect_no_variable(path, options.variable);
+  const bool array = is_array_file(path);
+  if (!array) expect_no_variable(path, options.variable);
   std::unique_ptr<SceneSource> source =
-      is_array_file(path) ? open_array_scene(path, options.variable) : open_gdal_scene(path);
+      array ? open_array_scene(path, options.variable) : open_gdal_scene(path);
   if (options.mask.empty()) return source;
   const SceneInfo& info = source->info();
   std::vector<char> mask = is_array_file(options.mask)

@@ -74,7 +74,7 @@ class Chooser {
   std::vector<Choice> run() {
     validate(samples_);
     const bool wants_sigma = !given_.contains("kernel") || options_.kernel == Spec{"gaussian", {}};
-    const double median = median_squared_distance(samples_, options_.seed);
+    const double median = wants_sigma ? median_squared_distance(samples_, options_.seed) : 0;
     // Any kernel has to do until sigma is known; k(x, x) = 1 for every Gaussian.
     if (wants_sigma) options_.kernel = gaussian(median > 0 ? rounded(median) : 1);
     choose_lengths();

@@ -75,13 +75,22 @@ SceneSamples gather_samples(SceneSource& source, const Labels& labels,
   return result;
 }
 
+void name_classes(const SceneSamples& samples, const Labels& labels, Model& model) {
+  model.class_ids = samples.class_ids;
+  for (const Index id : model.class_ids) {
+    model.class_names.push_back(labels.names[at(id) - 1]);
+    model.class_colours.push_back(labels.colours[at(id) - 1]);
+  }
+}
+
 Normalizer fit_normalizer(std::string_view kind, SceneSource& source) {
   constexpr Index enough = 1000000;
   const SceneInfo& scene = source.info();
   const Index step = std::max<Index>(1, scene.pixels() / enough);
+  const bool one_will_do = !learns_from_pixels(kind);
   std::vector<float> values;
   Strip strip;
-  for (Index row = 0; row < scene.rows; row += step) {
+  for (Index row = 0; row < scene.rows && !(one_will_do && !values.empty()); row += step) {
     source.read(row, 1, strip);
     for (Index i = 0; i < scene.cols; ++i)
       if (strip.valid[at(i)])

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "hyperatom/learn/model.hpp"
 #include "hyperatom/learn/samples.hpp"
 #include "hyperatom/scene/labels.hpp"
 #include "hyperatom/scene/normalizer.hpp"
@@ -25,8 +26,12 @@ SceneSamples gather_samples(SceneSource& source, const Labels& labels,
                             std::span<const Index> pixels, Index window,
                             const Normalizer& normalizer);
 
+/// What the classes of a model are called: ids, names and colours of the samples' classes.
+void name_classes(const SceneSamples& samples, const Labels& labels, Model& model);
+
 /// A normaliser of this kind, fitted on valid pixels of the scene: all of them, or, above a
-/// million, those of evenly spaced rows.
+/// million, those of evenly spaced rows. A kind that learns nothing from pixels reads only until
+/// one is valid. Throws DataError if none is.
 Normalizer fit_normalizer(std::string_view kind, SceneSource& source);
 
 }  // namespace hyperatom

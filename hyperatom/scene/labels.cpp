@@ -29,6 +29,13 @@ std::vector<Index> Labels::counts() const {
   return counts;
 }
 
+std::vector<Index> Labels::counts(std::span<const Index> pixels) const {
+  std::vector<Index> counts(names.size(), 0);
+  for (const Index pixel : pixels)
+    if (id(pixel) > 0) ++counts[static_cast<size_t>(id(pixel)) - 1];
+  return counts;
+}
+
 std::vector<Colour> default_colours(Index classes) {
   std::vector<Colour> colours;
   for (Index c = 0; c < classes; ++c) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct Labels {
   std::int32_t id(Index pixel) const { return ids[static_cast<size_t>(pixel)]; }
   /// Labelled pixels per class.
   std::vector<Index> counts() const;
+  /// The same among the given pixels.
+  std::vector<Index> counts(std::span<const Index> pixels) const;
 };
 
 /// Colours that can be told apart, also by the colour-blind as far as their number allows.

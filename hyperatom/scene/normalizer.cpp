@@ -89,6 +89,10 @@ Matrix Normalizer::apply(const Eigen::Ref<const MatrixF>& pixels) const {
   return result;
 }
 
+bool learns_from_pixels(std::string_view kind) {
+  return find_kind(kind).statistics != Statistics::none;
+}
+
 std::vector<std::string> normalizer_kinds() {
   std::vector<std::string> names;
   for (const Kind& kind : kinds) names.emplace_back(kind.name);

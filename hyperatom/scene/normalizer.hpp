@@ -37,6 +37,9 @@ struct Normalizer {
   Index bands() const { return offset.size(); }
 };
 
+/// Whether fitting this kind looks at the pixels. Throws OptionError for an unknown kind.
+bool learns_from_pixels(std::string_view kind);
+
 /// The kinds there are.
 std::vector<std::string> normalizer_kinds();
 
