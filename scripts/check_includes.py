@@ -55,7 +55,8 @@ THIRD_PARTY = (
     ThirdParty("file-format", re.compile(r"(^|/)(gdal|ogr|cpl_|matio|hdf5|H5)"),
                re.compile(r"^(hyperatom/io|tests)/"), "hyperatom/io and tests"),
     ThirdParty("LIBSVM", re.compile(r"(^|/)svm\.h$|^libsvm"),
-               re.compile(r"^hyperatom/baselines/"), "hyperatom/baselines"),
+               re.compile(r"^hyperatom/baselines/|^tests/unit/baselines_test\.cpp$"),
+               "hyperatom/baselines"),
 )
 
 

@@ -10,6 +10,7 @@ packages=(
   libfmt-dev                                    # text formatting
   nlohmann-json3-dev                            # JSON
   librandom123-dev                              # counter-based random streams
+  libsvm-dev                                    # the SVM that the paper compares with
   libcli11-dev                                  # command line
   libgdal-dev                                   # scenes, labels and maps in files
   libhdf5-dev zlib1g-dev                        # MATLAB files

@@ -19,7 +19,8 @@ enum class Purpose : std::uint32_t {
   sample = 3,
   validation = 4,
   scene = 5,
-  split = 6
+  split = 6,
+  folds = 7
 };
 
 class RandomStream {

@@ -27,20 +27,6 @@ Index passes(const Samples& samples, double seen, Index least, Index most) {
   return std::clamp(static_cast<Index>(std::lround(std::min(exact, 1e6))), least, most);
 }
 
-/// Between the centres of samples of random pairs.
-double median_squared_distance(const Samples& samples, std::uint64_t seed) {
-  constexpr Index pairs = 5000;
-  RandomStream random(seed, Purpose::validation, at(samples.classes));
-  std::vector<double> distances;
-  for (Index k = 0; k < pairs; ++k) {
-    const Index i = random.below(samples.size()), j = random.below(samples.size());
-    distances.push_back((samples.centre(i) - samples.centre(j)).squaredNorm());
-  }
-  const auto middle = distances.begin() + pairs / 2;
-  std::nth_element(distances.begin(), middle, distances.end());
-  return *middle;
-}
-
 struct Trial {
   double sigma = 0;
   Score score;  ///< on held-out samples, mean over the seeds
@@ -153,6 +139,19 @@ class Chooser {
 };
 
 }  // namespace
+
+double median_squared_distance(const Samples& samples, std::uint64_t seed) {
+  constexpr Index pairs = 5000;
+  RandomStream random(seed, Purpose::validation, at(samples.classes));
+  std::vector<double> distances;
+  for (Index k = 0; k < pairs; ++k) {
+    const Index i = random.below(samples.size()), j = random.below(samples.size());
+    distances.push_back((samples.centre(i) - samples.centre(j)).squaredNorm());
+  }
+  const auto middle = distances.begin() + pairs / 2;
+  std::nth_element(distances.begin(), middle, distances.end());
+  return *middle;
+}
 
 const std::set<std::string>& automatic_settings() {
   static const std::set<std::string> names = {"ball",    "epochs", "kernel",

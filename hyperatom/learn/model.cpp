@@ -37,14 +37,30 @@ void expect_vector(const char* field, const Vector& values, Index expected, cons
   expect(values.allFinite(), "{} has an entry that is not finite", field);
 }
 
-void expect_matrices(const Model& model) {
+/// Of the weights and the bias, which depend on the rule.
+void expect_rule(const Model& model) {
+  const Index classes = model.classes();
+  if (model.rule() == Model::Rule::residual) {
+    expect_shape("weights", model.weights, 0, 0, "a method without weights");
+    expect_vector("bias", model.bias, 0, "a method without weights");
+  } else if (model.rule() == Model::Rule::votes) {
+    expect(classes >= 2, "class_ids has 1 entry, expected 2 or more for {}", model.method);
+    expect_shape("weights", model.weights, classes - 1, model.atoms(), "other classes x atoms");
+    expect_vector("bias", model.bias, classes * (classes - 1) / 2, "pairs of classes");
+    expect(model.window == 1, "window is {}, expected 1 for {}", model.window, model.method);
+    expect(std::is_sorted(model.atom_classes.begin(), model.atom_classes.end()),
+           "atom_classes are not in order, expected support vectors class by class");
+  } else {
+    expect_shape("weights", model.weights, classes, model.atoms(), "classes x atoms");
+    expect_vector("bias", model.bias, classes, "classes");
+  }
+  expect(model.weights.allFinite(), "weights have an entry that is not finite");
+}
+
+void expect_dictionary(const Model& model) {
   expect(model.bands() >= 1 && model.atoms() >= 1,
          "dictionary is {} x {}, expected an atom or more", model.bands(), model.atoms());
-  expect(model.classes() >= 1 && model.classes() <= max_classes,
-         "weights have {} rows, expected one per class, 1 to {}", model.classes(), max_classes);
-  expect_shape("weights", model.weights, model.classes(), model.atoms(), "classes x atoms");
   expect(model.dictionary.allFinite(), "dictionary has an entry that is not finite");
-  expect(model.weights.allFinite(), "weights have an entry that is not finite");
 }
 
 void expect_atom_classes(const Model& model) {
@@ -56,7 +72,8 @@ void expect_atom_classes(const Model& model) {
 
 /// Labels may leave numbers out (a class without training pixels); maps keep the numbering.
 void expect_class_ids(const Model& model) {
-  expect_count("class_ids", model.class_ids.size(), model.classes(), "classes");
+  expect(model.classes() >= 1 && model.classes() <= max_classes,
+         "class_ids has {} entries, expected one per class, 1 to {}", model.classes(), max_classes);
   Index last = 0;
   for (const Index id : model.class_ids) {
     expect(id > last && id <= max_classes, "class_ids has {} after {}, expected {} to {}", id, last,
@@ -99,16 +116,16 @@ void expect_settings(const Model& model) {
 }  // namespace
 
 void validate(const Model& model) {
-  expect_matrices(model);
-  expect_vector("bias", model.bias, model.classes(), "classes");
+  expect_dictionary(model);
+  expect_class_ids(model);
   expect_atom_classes(model);
+  expect_rule(model);
   expect_normalizer(model.normalizer, model.bands());
   if (model.wavelengths.size() > 0) {
     expect_vector("wavelengths", model.wavelengths, model.bands(), "bands");
     expect(model.wavelengths.minCoeff() > 0, "wavelengths begin at {}, expected more than 0",
            model.wavelengths.minCoeff());
   }
-  expect_class_ids(model);
   expect_count("class_names", model.class_names.size(), model.classes(), "classes");
   expect_count("class_colours", model.class_colours.size(), model.classes(), "classes");
   expect_settings(model);

@@ -1,7 +1,9 @@
 // What training leaves behind and all that classification needs: a plain value.
 //
 // A pixel is normalized, its window coded over the dictionary (coding/coder.hpp), and the code a of
-// the window's centre gives the class scores  weights * a + bias.
+// the window's centre gives the class scores  weights * a + bias. The paper's other methods are
+// models too: src-* has all training pixels as dictionary and no weights, svm-* its support
+// vectors, their coefficients as weights and the pairs' thresholds as bias (predict/scoring.hpp).
 #pragma once
 
 #include <array>
@@ -24,8 +26,8 @@ struct Model {
   CoderOptions coding;
   Index window = 1;                 ///< S: pixels in a neighbourhood, the centre included
   Matrix dictionary;                ///< D, bands x d
-  Matrix weights;                   ///< W, classes x d
-  Vector bias;                      ///< classes
+  Matrix weights;                   ///< W, classes x d; svm: (classes - 1) x d; src: none
+  Vector bias;                      ///< classes; svm: pairs of classes; src: none
   std::vector<Index> atom_classes;  ///< the class, from 0, that each atom was drawn from
   Normalizer normalizer;
   Vector wavelengths;            ///< micrometres, one per band; empty when unknown
@@ -36,7 +38,15 @@ struct Model {
 
   Index bands() const { return dictionary.rows(); }
   Index atoms() const { return dictionary.cols(); }
-  Index classes() const { return weights.rows(); }
+  Index classes() const { return static_cast<Index>(class_ids.size()); }
+
+  /// How scores come about.
+  enum class Rule { linear, residual, votes };
+  Rule rule() const {
+    return method.starts_with("src-")   ? Rule::residual
+           : method.starts_with("svm-") ? Rule::votes
+                                        : Rule::linear;
+  }
 };
 
 /// Throws DataError with the field, what it is and what was expected, unless the shapes agree, all

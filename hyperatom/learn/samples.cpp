@@ -35,6 +35,30 @@ void validate(const Samples& samples) {
     require(count[c] > 0, fmt::format("class {} has no sample", c + 1));
 }
 
+Samples subset(const Samples& samples, std::span<const Index> which) {
+  std::vector<Index> place(static_cast<size_t>(samples.pixels.cols()), -1), kept;
+  Samples part;
+  part.classes = samples.classes;
+  part.windows.resize(samples.window(), static_cast<Index>(which.size()));
+  for (Index i = 0; i < part.size(); ++i) {
+    const Index sample = which[static_cast<size_t>(i)];
+    part.labels.push_back(samples.label(sample));
+    for (Index s = 0; s < samples.window(); ++s) {
+      const Index pixel = samples.windows(s, sample);
+      Index& placed = place[static_cast<size_t>(pixel)];
+      if (placed < 0) {
+        placed = static_cast<Index>(kept.size());
+        kept.push_back(pixel);
+      }
+      part.windows(s, i) = placed;
+    }
+  }
+  part.pixels.resize(samples.bands(), static_cast<Index>(kept.size()));
+  for (size_t k = 0; k < kept.size(); ++k)
+    part.pixels.col(static_cast<Index>(k)) = samples.pixels.col(kept[k]);
+  return part;
+}
+
 std::string fingerprint(const Samples& samples) {
   Sha256 hash;
   const auto add = [&](const auto* data, Index count) {

@@ -4,6 +4,7 @@
 // of them.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,10 @@ struct Samples {
 /// Throws DataError unless the parts fit together, every value is finite and every class has a
 /// sample.
 void validate(const Samples& samples);
+
+/// The samples numbered `which`, with the pixels of their windows alone. Classes keep their
+/// numbers.
+Samples subset(const Samples& samples, std::span<const Index> which);
 
 /// SHA-256 of everything in them.
 std::string fingerprint(const Samples& samples);

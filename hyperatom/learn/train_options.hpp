@@ -13,6 +13,7 @@ struct TrainOptions {
   double lambda2 = 0;
   double tolerance = 1e-8;
   double nu = 1e-4;
+  double cost = 100;
 
   std::string init = "samples";
   Index atoms_per_class = 5;
@@ -26,7 +27,7 @@ struct TrainOptions {
   Index batch = 50;
   double ball = 1;
   bool intercept = true;
-  bool balance = false;
+  double balance = 0;
 
   double validation = 0;
   Index patience = 10;

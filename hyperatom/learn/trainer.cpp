@@ -34,16 +34,16 @@ void hold_out(const Samples& samples, double share, std::uint64_t seed,
   std::sort(held_out.begin(), held_out.end());
 }
 
-/// Weights with mean 1: all alike, or such that every class has the same sum.
+/// Weights with mean 1: those of a class of n samples add up to a multiple of n^(1 - balance).
 std::vector<double> sample_weights(const Samples& samples, std::span<const Index> training,
-                                   bool balance) {
-  std::vector<double> weights(at(samples.size()), 1.0);
-  if (!balance) return weights;
-  std::vector<double> count(at(samples.classes), 0.0);
+                                   double balance) {
+  std::vector<double> count(at(samples.classes), 0.0), weights;
   for (const Index i : training) ++count[at(samples.label(i))];
-  for (Index i = 0; i < samples.size(); ++i)
-    weights[at(i)] = static_cast<double>(training.size()) /
-                     (static_cast<double>(samples.classes) * count[at(samples.label(i))]);
+  double sum = 0;
+  for (const double n : count) sum += std::pow(n, 1 - balance);
+  const double scale = static_cast<double>(training.size()) / sum;
+  for (const Index label : samples.labels)
+    weights.push_back(balance == 0 ? 1 : scale * std::pow(count[at(label)], -balance));
   return weights;
 }
 

@@ -74,10 +74,12 @@ std::string range_of(const Vector& wavelengths) {
 /// One pass over a scene.
 class Pass {
  public:
-  Pass(const Model& model, const Kernel& kernel, const Coder& coder, SceneSource& source)
+  Pass(const Model& model, const Kernel& kernel, const Coder& coder, const Scorer& scorer,
+       SceneSource& source)
       : model_(model),
         kernel_(kernel),
         coder_(coder),
+        scorer_(scorer),
         source_(source),
         neighborhoods_(model.window),
         softmax_(model.loss.name == "softmax") {}
@@ -135,28 +137,27 @@ class Pass {
     begin(row, 1);
     read_up_to(row, 1);
     Explanation result;
-    code_windows(row, col / segment * segment, col + 1,
-                 [&](Index at_col, const CodedWindow& coded) {
-                   if (at_col != col || coded.code == nullptr) return;
-                   const Judgement judgement = judge(coded);
-                   result = {.class_index = judgement.best,
-                             .code = *coded.code,
-                             .scores = judgement.scores,
-                             .confidence = judgement.confidence,
-                             .novelty = judgement.novelty};
-                   for (const Index pixel : coded.window)
-                     result.window.push_back(rows_.first * cols() + pixel);
-                 });
+    code_windows(
+        row, col / segment * segment, col + 1, [&](Index at_col, const CodedWindow& coded) {
+          if (at_col != col || coded.window.empty()) return;
+          const Judgement judgement = judge(coded);
+          result = {.class_index = judgement.best,
+                    .code = coded.evidence.code != nullptr ? *coded.evidence.code : SparseCode{},
+                    .scores = judgement.scores,
+                    .confidence = judgement.confidence,
+                    .novelty = judgement.novelty};
+          for (const Index pixel : coded.window)
+            result.window.push_back(rows_.first * cols() + pixel);
+        });
     return result;
   }
 
  private:
-  /// A pixel's window and its code; no code where the pixel is not valid.
+  /// A pixel's window and what a scorer needs of it; no window where the pixel is not valid.
   struct CodedWindow {
-    const SparseCode* code = nullptr;
     std::span<const Index> window = {};  ///< places in rows_
-    const double* column = nullptr;      ///< k(D, x) of the pixel
-    double own = 0;                      ///< k(x, x)
+    Evidence evidence = {};
+    double own = 0;  ///< k(x, x) of the pixel
   };
   struct Judgement {
     Vector scores;
@@ -205,8 +206,9 @@ class Pass {
         columns[s] = rows_.columns.data() + window[s] * model_.atoms();
         kappa += rows_.diagonal[window[s]];
       }
-      const SparseCode& code = worker.encode({columns, model_.atoms()}, kappa);
-      visit(col, CodedWindow{&code, window, columns[0], rows_.diagonal[window[0]]});
+      const SparseCode* code =
+          scorer_.needs_code() ? &worker.encode({columns, model_.atoms()}, kappa) : nullptr;
+      visit(col, CodedWindow{window, {code, columns, kappa}, rows_.diagonal[window[0]]});
     }
   }
 
@@ -214,7 +216,7 @@ class Pass {
   void code_segment(Index row, Index begin, Index end, ClassifiedStrip& strip,
                     ClassifyReport& part) const {
     code_windows(strip.first + row, begin, end, [&](Index col, const CodedWindow& coded) {
-      if (coded.code == nullptr) {
+      if (coded.window.empty()) {
         ++part.not_valid;
         return;
       }
@@ -225,26 +227,27 @@ class Pass {
       strip.confidence(0, out) = judgement.confidence;
       strip.novelty(0, out) = judgement.novelty;
       ++part.classified;
-      part.unconverged += !coded.code->converged;
-      part.active += static_cast<double>(coded.code->active.size());
+      if (coded.evidence.code == nullptr) return;
+      part.unconverged += !coded.evidence.code->converged;
+      part.active += static_cast<double>(coded.evidence.code->active.size());
     });
   }
 
   Judgement judge(const CodedWindow& coded) const {
-    const SparseCode& code = *coded.code;
-    Judgement result{model_.bias};
-    for (size_t i = 0; i < code.active.size(); ++i)
-      result.scores += code.A(static_cast<Index>(i), 0) * model_.weights.col(code.active[i]);
+    Judgement result{scorer_.scores(coded.evidence)};
     result.scores.maxCoeff(&result.best);
     result.confidence = confidence_of(result.scores, result.best, softmax_);
-    result.novelty =
-        novelty_of(coder_.gram(), model_.coding.lambda2, code, coded.column, coded.own);
+    result.novelty = coded.evidence.code == nullptr
+                         ? nothing
+                         : novelty_of(coder_.gram(), model_.coding.lambda2, *coded.evidence.code,
+                                      coded.evidence.columns[0], coded.own);
     return result;
   }
 
   const Model& model_;
   const Kernel& kernel_;
   const Coder& coder_;
+  const Scorer& scorer_;
   SceneSource& source_;
   const Neighborhoods neighborhoods_;
   const bool softmax_;
@@ -258,7 +261,8 @@ class Pass {
 Classifier::Classifier(const Model& model)
     : model_(model),
       kernel_(make_kernel(model.kernel)),
-      coder_(kernel_->gram(model.dictionary, model.dictionary), model.coding) {}
+      coder_(kernel_->gram(model.dictionary, model.dictionary), model.coding),
+      scorer_(make_scorer(model, coder_.gram())) {}
 
 void Classifier::expect_fits(const SceneInfo& scene) const {
   if (scene.bands != model_.bands())
@@ -285,7 +289,7 @@ Explanation Classifier::explain(SceneSource& source, Index row, Index col) const
     throw OptionError(
         fmt::format("pixel {},{} is outside {}, whose rows are 0 to {} and columns 0 to {}", row,
                     col, scene.path, scene.rows - 1, scene.cols - 1));
-  Explanation result = Pass(model_, *kernel_, coder_, source).explain(row, col);
+  Explanation result = Pass(model_, *kernel_, coder_, *scorer_, source).explain(row, col);
   if (result.window.empty())
     throw DataError(fmt::format(
         "{}: pixel {},{} can't be used: it is no-data, masked, not finite, or zero in all bands",
@@ -300,7 +304,7 @@ ClassifyReport Classifier::classify(SceneSource& source, const ClassifyOptions& 
   expect_fits(scene);
   const Index end =
       options.count < 0 ? scene.rows : std::min(scene.rows, options.first + options.count);
-  Pass pass(model_, *kernel_, coder_, source);
+  Pass pass(model_, *kernel_, coder_, *scorer_, source);
   const Index height = pass.strip_height(options.ram, end - options.first);
   pass.begin(options.first, height);
   ClassifyReport report;

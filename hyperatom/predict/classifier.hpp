@@ -10,6 +10,7 @@
 
 #include "hyperatom/kernel/kernel.hpp"
 #include "hyperatom/learn/model.hpp"
+#include "hyperatom/predict/scoring.hpp"
 #include "hyperatom/scene/scene.hpp"
 
 namespace hyperatom {
@@ -30,7 +31,7 @@ struct ClassifiedStrip {
   MatrixF confidence;  ///< 1 x pixels: the probability of the class for the softmax loss, else how
                        ///< far its score is above the next, at most 1
   MatrixF novelty;     ///< 1 x pixels: share of the pixel, in feature space, that the dictionary
-                       ///< leaves unexplained
+                       ///< leaves unexplained; NaN for an SVM, which explains nothing
 };
 
 struct ClassifyReport {
@@ -73,6 +74,7 @@ class Classifier {
   const Model& model_;
   std::unique_ptr<const Kernel> kernel_;
   Coder coder_;
+  std::unique_ptr<const Scorer> scorer_;
 };
 
 }  // namespace hyperatom

@@ -115,6 +115,15 @@ struct BadModel {
   std::function<void(Model&)> spoil;
 };
 
+/// The example as an SVM of the same support vectors.
+void make_svm(Model& model) {
+  model.method = "svm-k";
+  model.window = 1;
+  model.weights = Matrix::Zero(1, 4);
+  model.bias = Vector::Zero(1);
+  model.atom_classes = {0, 0, 1, 1};
+}
+
 TEST(Model, ValidationNamesTheField) {
   const BadModel cases[] = {
       {"dictionary is 3 x 0, expected an atom or more",
@@ -122,9 +131,41 @@ TEST(Model, ValidationNamesTheField) {
       {"dictionary is 0 x 4, expected an atom or more",
        [](Model& m) { m.dictionary.resize(0, 4); }},
       {"dictionary has an entry that is not finite", [](Model& m) { m.dictionary(1, 1) = nan; }},
-      {"weights have 0 rows, expected one per class, 1 to 65535",
+      {"weights is 0 x 4, expected 2 x 4 (classes x atoms)",
        [](Model& m) { m.weights.resize(0, 4); }},
-      {"weights have 65536 rows", [](Model& m) { m.weights.resize(65536, 4); }},
+      {"class_ids has 0 entries, expected one per class, 1 to 65535",
+       [](Model& m) { m.class_ids.clear(); }},
+      {"class_ids has 65536 entries", [](Model& m) { m.class_ids.resize(65536); }},
+      {"weights is 2 x 4, expected 0 x 0 (a method without weights)",
+       [](Model& m) { m.method = "src-l12-k"; }},
+      {"bias has 2 entries, expected 0 (a method without weights)",
+       [](Model& m) {
+         m.method = "src-l12-k";
+         m.weights.resize(0, 0);
+       }},
+      {"weights is 2 x 4, expected 1 x 4 (other classes x atoms)",
+       [](Model& m) { m.method = "svm-k"; }},
+      {"bias has 2 entries, expected 1 (pairs of classes)",
+       [](Model& m) {
+         m.method = "svm-k";
+         m.weights = Matrix::Zero(1, 4);
+       }},
+      {"window is 9, expected 1 for svm-k",
+       [](Model& m) {
+         make_svm(m);
+         m.window = 9;
+       }},
+      {"atom_classes are not in order, expected support vectors class by class",
+       [](Model& m) {
+         make_svm(m);
+         m.atom_classes = {0, 1, 0, 1};
+       }},
+      {"class_ids has 1 entry, expected 2 or more for svm-k",
+       [](Model& m) {
+         make_svm(m);
+         m.class_ids.resize(1);
+         m.atom_classes.assign(4, 0);
+       }},
       {"weights is 2 x 5, expected 2 x 4 (classes x atoms)",
        [](Model& m) { m.weights = Matrix::Zero(2, 5); }},
       {"weights have an entry that is not finite", [](Model& m) { m.weights(0, 3) = -infinity; }},
@@ -145,7 +186,12 @@ TEST(Model, ValidationNamesTheField) {
       {"wavelengths has 2 entries, expected 3 (bands)", [](Model& m) { m.wavelengths.resize(2); }},
       {"wavelengths has an entry that is not finite", [](Model& m) { m.wavelengths[0] = nan; }},
       {"wavelengths begin at -1, expected more than 0", [](Model& m) { m.wavelengths[0] = -1; }},
-      {"class_ids has 1 entries, expected 2 (classes)", [](Model& m) { m.class_ids.pop_back(); }},
+      {"class_names has 2 entries, expected 3 (classes)",
+       [](Model& m) {
+         m.class_ids = {1, 2, 3};
+         m.weights = Matrix::Zero(3, 4);
+         m.bias = Vector::Zero(3);
+       }},
       {"class_ids has 7 after 7, expected 8 to 65535", [](Model& m) { m.class_ids[0] = 7; }},
       {"class_ids has 0 after 0, expected 1 to 65535", [](Model& m) { m.class_ids[0] = 0; }},
       {"class_ids has 65536 after 2, expected 3 to 65535",

@@ -26,7 +26,7 @@ TEST(Options, JsonRoundTripKeepsEveryField) {
   options.lambda1 = 0.1 + 0.2;  // not a short decimal
   options.init = "unsupervised";
   options.batch = 7;
-  options.balance = true;
+  options.intercept = false;
   options.seed = 18446744073709551615u;
   TrainOptions read;
   from_json(to_json(options.fields()), read.fields());
@@ -35,7 +35,7 @@ TEST(Options, JsonRoundTripKeepsEveryField) {
   EXPECT_EQ(read.lambda1, options.lambda1);
   EXPECT_EQ(read.init, options.init);
   EXPECT_EQ(read.batch, options.batch);
-  EXPECT_EQ(read.balance, options.balance);
+  EXPECT_EQ(read.intercept, options.intercept);
   EXPECT_EQ(read.seed, options.seed);
   EXPECT_EQ(to_json(read.fields()), to_json(options.fields()));
 }
@@ -63,7 +63,7 @@ TEST(Options, ErrorsNameFieldRangeAndValue) {
   EXPECT_EQ(reading(R"({"seed": -1})"), "seed must be a whole number, 0 or greater, not -1");
   EXPECT_EQ(reading(R"({"optimizer": "lbfgs"})"),
             "optimizer must be one of adam, sgd, not \"lbfgs\"");
-  EXPECT_EQ(reading(R"({"balance": 1})"), "balance must be true or false, not 1");
+  EXPECT_EQ(reading(R"({"intercept": 1})"), "intercept must be true or false, not 1");
   EXPECT_EQ(reading(R"({"lambda": 1})"), "unknown option 'lambda'");
   EXPECT_EQ(reading("[1]"), "the options are not a JSON object: [1]");
   EXPECT_EQ(reading("{"), "the options are not a JSON object: {");
@@ -101,13 +101,13 @@ TEST(Options, SetReadsWhatAUserTypes) {
   set_field("lambda1", "1e-3");
   set_field("epochs", "17");
   set_field("seed", "18446744073709551615");
-  set_field("balance", "true");
+  set_field("intercept", "false");
   set_field("init", "unsupervised");
   set_field("kernel", "polynomial(degree=2, offset=1)");
   EXPECT_EQ(options.lambda1, 1e-3);
   EXPECT_EQ(options.epochs, 17);
   EXPECT_EQ(options.seed, 18446744073709551615u);
-  EXPECT_TRUE(options.balance);
+  EXPECT_FALSE(options.intercept);
   EXPECT_EQ(options.init, "unsupervised");
   EXPECT_EQ(options.kernel, Spec::parse("polynomial(degree=2,offset=1)"));
   const auto setting = [&](const char* name, const char* text) {
@@ -119,7 +119,7 @@ TEST(Options, SetReadsWhatAUserTypes) {
   EXPECT_EQ(setting("epochs", "99999999999999999999"),
             "epochs must be a whole number, not '99999999999999999999'");
   EXPECT_EQ(setting("seed", "-1"), "seed must be a whole number, 0 or greater, not '-1'");
-  EXPECT_EQ(setting("balance", "yes"), "balance must be true or false, not 'yes'");
+  EXPECT_EQ(setting("intercept", "yes"), "intercept must be true or false, not 'yes'");
 }
 
 TEST(Options, NothingThatIsNotFinite) {

@@ -248,7 +248,7 @@ TEST(Trainer, BalanceGivesARareClassItsWeight) {
     rare.windows.col(static_cast<Index>(k)) = samples.windows.col(keep[k]);
     rare.labels.push_back(samples.label(keep[k]));
   }
-  const auto rare_loss = [&](bool balance) {
+  const auto rare_loss = [&](double balance) {
     TrainOptions options = short_run();
     options.balance = balance;
     Trainer trainer(rare, options);
@@ -257,7 +257,9 @@ TEST(Trainer, BalanceGivesARareClassItsWeight) {
       if (rare.label(i) == 0) members.push_back(i);
     return trainer.score(members).loss;
   };
-  EXPECT_LT(rare_loss(true), 0.8 * rare_loss(false));
+  EXPECT_LT(rare_loss(1), 0.8 * rare_loss(0));
+  EXPECT_LT(rare_loss(1), rare_loss(0.5));
+  EXPECT_LT(rare_loss(0.5), rare_loss(0));
 }
 
 TEST(Trainer, SeedChangesTheRun) {

@@ -1,0 +1,104 @@
+#include "hyperatom/predict/scoring.hpp"
+
+namespace hyperatom {
+namespace {
+
+size_t at(Index i) { return static_cast<size_t>(i); }
+
+class LinearScorer final : public Scorer {
+ public:
+  explicit LinearScorer(const Model& model) : model_(model) {}
+
+  Vector scores(const Evidence& evidence) const override {
+    const SparseCode& code = *evidence.code;
+    Vector scores = model_.bias;
+    for (size_t i = 0; i < code.active.size(); ++i)
+      scores += code.A(static_cast<Index>(i), 0) * model_.weights.col(code.active[i]);
+    return scores;
+  }
+
+ private:
+  const Model& model_;
+};
+
+class ResidualScorer final : public Scorer {
+ public:
+  ResidualScorer(const Model& model, const AtomGram& K) : model_(model), K_(K) {}
+
+  /// ||Phi(X) - Phi(D_c) A_c||^2 = kappa - 2 tr(B_c' A_c) + tr(A_c' K_c A_c).
+  Vector scores(const Evidence& evidence) const override {
+    const SparseCode& code = *evidence.code;
+    Vector errors = Vector::Constant(model_.classes(), evidence.kappa);
+    for (size_t i = 0; i < code.active.size(); ++i) {
+      const Index row = static_cast<Index>(i), atom = code.active[i];
+      double& error = errors[model_.atom_classes[at(atom)]];
+      for (Index s = 0; s < code.A.cols(); ++s)
+        error -= 2 * evidence.columns[at(s)][atom] * code.A(row, s);
+      error -= model_.coding.lambda2 * code.A.row(row).squaredNorm();  // which K carries
+      for (size_t j = 0; j < code.active.size(); ++j)
+        if (model_.atom_classes[at(code.active[j])] == model_.atom_classes[at(atom)])
+          error +=
+              K_(atom, code.active[j]) * code.A.row(row).dot(code.A.row(static_cast<Index>(j)));
+    }
+    return evidence.kappa > 0 ? Vector(-errors / evidence.kappa) : errors;
+  }
+
+ private:
+  const Model& model_;
+  const AtomGram& K_;
+};
+
+class VoteScorer final : public Scorer {
+ public:
+  explicit VoteScorer(const Model& model) : model_(model) {
+    for (Index c = 0, atom = 0; c < model.classes(); ++c) {
+      first_.push_back(atom);
+      while (atom < model.atoms() && model.atom_classes[at(atom)] == c) ++atom;
+    }
+    first_.push_back(model.atoms());
+  }
+
+  bool needs_code() const override { return false; }
+
+  /// Support vectors of class i carry their weight against class j in row j - 1 for j > i, j for
+  /// j < i.
+  Vector scores(const Evidence& evidence) const override {
+    const double* column = evidence.columns[0];
+    const Index classes = model_.classes();
+    Vector votes = Vector::Zero(classes);
+    for (Index i = 0, pair = 0; i < classes; ++i)
+      for (Index j = i + 1; j < classes; ++j, ++pair) {
+        const double decision = weighted(column, i, j - 1) + weighted(column, j, i);
+        votes[decision > model_.bias[pair] ? i : j] += 1;
+      }
+    return votes / static_cast<double>(classes - 1);
+  }
+
+ private:
+  /// sum over the support vectors of class c of their weight in `row` times k(d, x).
+  double weighted(const double* column, Index c, Index row) const {
+    double sum = 0;
+    for (Index atom = first_[at(c)]; atom < first_[at(c) + 1]; ++atom)
+      sum += model_.weights(row, atom) * column[atom];
+    return sum;
+  }
+
+  const Model& model_;
+  std::vector<Index> first_;  // atom of every class, and the end
+};
+
+}  // namespace
+
+std::unique_ptr<const Scorer> make_scorer(const Model& model, const AtomGram& K) {
+  switch (model.rule()) {
+    case Model::Rule::residual:
+      return std::make_unique<ResidualScorer>(model, K);
+    case Model::Rule::votes:
+      return std::make_unique<VoteScorer>(model);
+    case Model::Rule::linear:
+      break;
+  }
+  return std::make_unique<LinearScorer>(model);
+}
+
+}  // namespace hyperatom
