@@ -25,10 +25,10 @@ struct Accuracy {
   std::string per_class_csv() const;
   /// metrics.json, confusion.csv and per_class.csv.
   void save(const RunFolder& folder) const;
+  /// The confusion without classes that the map could not have; nothing when it had them all.
+  std::optional<Confusion> confusion_of_known() const;
 
  private:
-  /// The same without classes that the map could not have.
-  std::optional<Confusion> confusion_of_known() const;
   std::string name(Index c) const;
 };
 

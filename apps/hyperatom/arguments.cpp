@@ -106,8 +106,8 @@ void Arguments::flag(const std::string& name, bool& value, const std::string& he
 }
 
 void Arguments::list(const std::string& name, std::vector<std::string>& values,
-                     const std::string& help) {
-  app_.add_option("--" + name, values, help)->expected(1)->take_all()->type_name("NAME=VALUE");
+                     const std::string& help, const char* type) {
+  app_.add_option("--" + name, values, help)->expected(1)->take_all()->type_name(type);
 }
 
 }  // namespace hyperatom::cli

@@ -31,7 +31,8 @@ class Arguments {
                const std::set<std::string>& chosen = {});
   void flag(const std::string& name, bool& value, const std::string& help);
   /// `--name VALUE`, as often as wanted.
-  void list(const std::string& name, std::vector<std::string>& values, const std::string& help);
+  void list(const std::string& name, std::vector<std::string>& values, const std::string& help,
+            const char* type = "NAME=VALUE");
 
  private:
   CLI::App& app_;

@@ -43,6 +43,9 @@ std::vector<Share> shares(const SparseCode& code) {
   return result;
 }
 
+/// An SVM decides without a code.
+bool coded(const Model& model) { return model.rule() != Model::Rule::votes; }
+
 class Explain final : public Verb {
  public:
   std::string name() const override { return "explain"; }
@@ -77,9 +80,9 @@ class Explain final : public Verb {
                  {"class", model.class_ids[best]},
                  {"name", model.class_names[best]},
                  {"confidence", why.confidence},
-                 {"novelty", why.novelty},
-                 {"gap", why.code.gap},
-                 {"converged", why.code.converged},
+                 {"novelty", coded(model) ? Json(why.novelty) : Json(nullptr)},
+                 {"gap", coded(model) ? Json(why.code.gap) : Json(nullptr)},
+                 {"converged", coded(model) ? Json(why.code.converged) : Json(nullptr)},
                  {"scores", Json::array()},
                  {"atoms", Json::array()},
                  {"window", Json::array()}};
@@ -102,9 +105,9 @@ class Explain final : public Verb {
   static std::string to_text(const Model& model, const Pixel& pixel, const Explanation& why) {
     const auto best = static_cast<size_t>(why.class_index);
     std::string text = fmt::format(
-        "pixel {},{}: class {} ({}), confidence {:.3f}, novelty {:.3f}\n\n  score    class\n",
-        pixel.row, pixel.col, model.class_ids[best], model.class_names[best], why.confidence,
-        why.novelty);
+        "pixel {},{}: class {} ({}), confidence {:.3f}{}\n\n  score    class\n", pixel.row,
+        pixel.col, model.class_ids[best], model.class_names[best], why.confidence,
+        coded(model) ? fmt::format(", novelty {:.3f}", why.novelty) : "");
     std::vector<size_t> order(model.class_ids.size());
     for (size_t c = 0; c < order.size(); ++c) order[c] = c;
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -113,6 +116,8 @@ class Explain final : public Verb {
     for (const size_t c : order)
       text +=
           fmt::format("  {:+.4f}  {}\n", why.scores[static_cast<Index>(c)], model.class_names[c]);
+    if (!coded(model))
+      return text + fmt::format("\n{} has no atoms that explain a pixel\n", model.method);
     text += fmt::format("\n  weight   in window  atom  drawn from\n");
     for (const Share& share : shares(why.code))
       text += fmt::format("  {:+.4f}  {:9.4f}  {:4}  {}\n", share.weight, share.norm, share.atom,

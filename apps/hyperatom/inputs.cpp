@@ -88,6 +88,67 @@ LabelsRead LabelInput::read(const SceneInfo& scene, Console& console) const {
   return result;
 }
 
+void SplitInput::declare(Arguments& arguments) {
+  arguments.option({.name = "train",
+                    .value = &train,
+                    .help = "training pixels in all, divided among the classes by their sizes",
+                    .lowest = 1});
+  arguments.option({.name = "fraction",
+                    .value = &fraction,
+                    .help = "share of every class that is for training",
+                    .lowest = 0,
+                    .highest = 1,
+                    .above_lowest = true});
+  arguments.option({.name = "per-class",
+                    .value = &per_class,
+                    .help = "training pixels of every class",
+                    .lowest = 1});
+  arguments.option({.name = "blocks",
+                    .value = &block,
+                    .help = "keep the two apart: whole blocks of this many pixels a side",
+                    .lowest = 1});
+  arguments.flag("polygons", polygons, "keep the two apart: whole polygons of vector labels");
+  arguments.option({.name = "buffer",
+                    .value = &buffer,
+                    .help = "with blocks or polygons: leave out test pixels this close to training",
+                    .lowest = 0,
+                    .highest = 10000});
+}
+
+bool SplitInput::anything() const {
+  return train > 0 || fraction > 0 || per_class > 0 || block > 0 || polygons || buffer > 0;
+}
+
+SplitRule SplitInput::rule(std::uint64_t seed) const {
+  using Kind = SplitRule::Kind;
+  if (polygons && block > 0)
+    throw OptionError("--polygons and --blocks exclude each other: give one of them");
+  if (buffer > 0 && !polygons && block == 0)
+    throw OptionError("--buffer needs --blocks or --polygons");
+  if ((train > 0) + (fraction > 0) + (per_class > 0) != 1)
+    throw OptionError("a split needs exactly one of --train, --fraction and --per-class");
+  SplitRule result{.kind = polygons    ? Kind::polygons
+                           : block > 0 ? Kind::blocks
+                                       : Kind::random,
+                   .block = block,
+                   .buffer = buffer,
+                   .seed = seed};
+  if (train > 0) result.train = train;
+  if (fraction > 0) result.fraction = fraction;
+  if (per_class > 0) result.per_class = per_class;
+  return result;
+}
+
+Split divide(const Labels& labels, const SplitRule& rule, const std::string& labels_path) {
+  try {
+    return make_split(labels, rule);
+  } catch (const OptionError& error) {
+    throw OptionError(fmt::format("--{}", error.what()));
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("{}: {}", labels_path, error.what()));
+  }
+}
+
 void RasterOutput::declare(Arguments& arguments) {
   arguments.option({.name = "of",
                     .value = &format,

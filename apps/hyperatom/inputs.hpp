@@ -41,6 +41,24 @@ struct LabelInput {
   LabelOptions options() const;
 };
 
+/// How labelled pixels are divided: --train --fraction --per-class --blocks --polygons --buffer.
+struct SplitInput {
+  Index train = 0;
+  double fraction = 0;
+  Index per_class = 0;
+  Index block = 0;
+  bool polygons = false;
+  Index buffer = 0;
+
+  void declare(Arguments& arguments);
+  bool anything() const;
+  /// Throws OptionError unless they agree.
+  SplitRule rule(std::uint64_t seed) const;
+};
+
+/// What is wrong with the options and the labels in the words of the command.
+Split divide(const Labels& labels, const SplitRule& rule, const std::string& labels_path);
+
 /// A raster that a verb writes: --of, --co, --overwrite.
 struct RasterOutput {
   std::string format = "GTiff";

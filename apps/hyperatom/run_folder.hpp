@@ -1,4 +1,4 @@
-// The folder that `train` leaves: what was asked for, what was learned, how well it does.
+// The folder that a command leaves: what was asked for, what was learned, how well it does.
 #pragma once
 
 #include <filesystem>
@@ -37,6 +37,8 @@ class RunFolder {
   std::filesystem::path metrics() const { return path_ / "metrics.json"; }
   std::filesystem::path confusion() const { return path_ / "confusion.csv"; }
   std::filesystem::path per_class() const { return path_ / "per_class.csv"; }
+  std::filesystem::path trials() const { return path_ / "trials.jsonl"; }
+  std::filesystem::path table() const { return path_ / "table.csv"; }
   std::filesystem::path log() const { return path_ / "log.txt"; }
 
   /// Throws IoError unless a run can begin here: the folder is new or empty, or holds a run and may

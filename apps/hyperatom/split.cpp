@@ -27,31 +27,7 @@ class SplitVerb final : public Verb {
     labels_.declare_details(arguments);
     arguments.option(
         {.name = "scene", .value = &scene_, .help = "the scene that vector labels are burnt into"});
-    arguments.option({.name = "train",
-                      .value = &train_,
-                      .help = "training pixels in all, divided among the classes by their sizes",
-                      .lowest = 1});
-    arguments.option({.name = "fraction",
-                      .value = &fraction_,
-                      .help = "share of every class that is for training",
-                      .lowest = 0,
-                      .highest = 1,
-                      .above_lowest = true});
-    arguments.option({.name = "per-class",
-                      .value = &per_class_,
-                      .help = "training pixels of every class",
-                      .lowest = 1});
-    arguments.option({.name = "blocks",
-                      .value = &block_,
-                      .help = "keep the two apart: whole blocks of this many pixels a side",
-                      .lowest = 1});
-    arguments.flag("polygons", polygons_, "keep the two apart: whole polygons of vector labels");
-    arguments.option(
-        {.name = "buffer",
-         .value = &buffer_,
-         .help = "with blocks or polygons: leave out test pixels this close to training",
-         .lowest = 0,
-         .highest = 10000});
+    rule_.declare(arguments);
     arguments.option({.name = "output", .value = &output_, .help = "the split file to make"}, 'o',
                      Arguments::Need::required);
     arguments.flag("overwrite", overwrite_, "replace what is there");
@@ -61,9 +37,9 @@ class SplitVerb final : public Verb {
     expect_free(output_, overwrite_);
     expect_folder(output_);
     expect_apart({{"--output", output_}}, {labels_.path, scene_});
-    const SplitRule rule = make_rule(common.seed);
+    const SplitRule rule = rule_.rule(common.seed);
     const Labels labels = read(console);
-    const Split split = divide(labels, rule);
+    const Split split = divide(labels, rule, labels_.path);
     for (const std::string& note : split.notes) console.warn(note);
     warn_of_small_classes(split, labels, console);
     save_split(split, output_);
@@ -71,26 +47,6 @@ class SplitVerb final : public Verb {
   }
 
  private:
-  SplitRule make_rule(std::uint64_t seed) const {
-    using Kind = SplitRule::Kind;
-    if (polygons_ && block_ > 0)
-      throw OptionError("--polygons and --blocks exclude each other: give one of them");
-    if (buffer_ > 0 && !polygons_ && block_ == 0)
-      throw OptionError("--buffer needs --blocks or --polygons");
-    if ((train_ > 0) + (fraction_ > 0) + (per_class_ > 0) != 1)
-      throw OptionError("split needs exactly one of --train, --fraction and --per-class");
-    SplitRule rule{.kind = polygons_    ? Kind::polygons
-                           : block_ > 0 ? Kind::blocks
-                                        : Kind::random,
-                   .block = block_,
-                   .buffer = buffer_,
-                   .seed = seed};
-    if (train_ > 0) rule.train = train_;
-    if (fraction_ > 0) rule.fraction = fraction_;
-    if (per_class_ > 0) rule.per_class = per_class_;
-    return rule;
-  }
-
   Labels read(Console& console) const {
     if (!scene_.empty()) return labels_.read(open_scene(scene_)->info(), console).labels;
     if (!is_array_file(labels_.path) && is_vector_file(labels_.path))
@@ -99,23 +55,13 @@ class SplitVerb final : public Verb {
     return read_label_raster(labels_.path, labels_.variable).labels;
   }
 
-  /// What is wrong with the options and the labels, in the words of this command.
-  Split divide(const Labels& labels, const SplitRule& rule) const {
-    try {
-      return make_split(labels, rule);
-    } catch (const OptionError& error) {
-      throw OptionError(fmt::format("--{}", error.what()));
-    } catch (const DataError& error) {
-      throw DataError(fmt::format("{}: {}", labels_.path, error.what()));
-    }
-  }
-
   void warn_of_small_classes(const Split& split, const Labels& labels, Console& console) const {
     const std::vector<Index> train = labels.counts(split.train);
     for (size_t c = 0; c < train.size(); ++c)
-      if (train[c] > 0 && train[c] < per_class_)
+      if (train[c] > 0 && train[c] < rule_.per_class)
         console.warn(fmt::format("class {} ({}) has only {} training pixel{}, not {}", c + 1,
-                                 labels.names[c], train[c], train[c] == 1 ? "" : "s", per_class_));
+                                 labels.names[c], train[c], train[c] == 1 ? "" : "s",
+                                 rule_.per_class));
   }
 
   Result report(const Split& split, const Labels& labels) const {
@@ -142,9 +88,8 @@ class SplitVerb final : public Verb {
 
   LabelInput labels_;
   std::string scene_, output_;
-  Index train_ = 0, per_class_ = 0, block_ = 0, buffer_ = 0;
-  double fraction_ = 0;
-  bool polygons_ = false, overwrite_ = false;
+  SplitInput rule_;
+  bool overwrite_ = false;
 };
 
 }  // namespace

@@ -43,8 +43,10 @@ std::unique_ptr<Verb> make_synth();
 std::unique_ptr<Verb> make_demo();
 std::unique_ptr<Verb> make_split_verb();
 std::unique_ptr<Verb> make_train();
+std::unique_ptr<Verb> make_tune();
 std::unique_ptr<Verb> make_classify();
 std::unique_ptr<Verb> make_evaluate();
 std::unique_ptr<Verb> make_explain();
+std::unique_ptr<Verb> make_compare();
 
 }  // namespace hyperatom::cli

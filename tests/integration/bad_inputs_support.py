@@ -9,6 +9,8 @@ A *maker* is a function of a folder that puts something into it, or spoils what 
     split.json        10 training pixels of every class
     run               a model of it
     map.tif           the map of that model
+    tuned             settings of svm-l, tuned on the split
+    compared          svm-l and src-l1-l on two splits
 """
 
 import ctypes
@@ -132,7 +134,10 @@ def make_good_folder(folder: Path) -> None:
             " --classes 3",
             "split labels.tif --per-class 10 -o split.json",
             f"train scene.img --labels labels.tif --split split.json -o run {SETTINGS}",
-            "classify scene.img -m run -o map.tif"):
+            "classify scene.img -m run -o map.tif",
+            "tune scene.img --labels labels.tif --split split.json --method svm-l -o tuned",
+            "compare scene.img --labels labels.tif --per-class 10 --repeats 2"
+            " --methods svm-l,src-l1-l -o compared"):
         outcome = run(folder, line)
         assert outcome.code == 0, f"hyperatom {line}\n{outcome.stderr}"
 
@@ -158,6 +163,21 @@ def write(name: str, content: bytes | str = b"") -> Maker:
     def make(folder: Path) -> None:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(data)
+
+    return make
+
+
+def append(name: str, text: str) -> Maker:
+    return lambda folder: write(name, (folder / name).read_text() + text)(folder)
+
+
+def replace(name: str, pattern: str, text: str) -> Maker:
+    """All that the pattern matches."""
+    def make(folder: Path) -> None:
+        before = (folder / name).read_text()
+        after = re.sub(pattern, text, before)
+        assert after != before
+        (folder / name).write_text(after)
 
     return make
 
@@ -204,15 +224,15 @@ def edit(name: str, change: Callable[[Any], None]) -> Maker:
     return make
 
 
-def rehash(**fields: object) -> Maker:
-    """Changes split.json as someone does who knows how its hash is made."""
+def rehash(name: str = "split.json", **fields: object) -> Maker:
+    """Changes a split as someone does who knows how its hash is made."""
     def change(split: dict[str, Any]) -> None:
         split.update(fields)
         train, test = (" ".join(map(str, split[side])) for side in ("train", "test"))
         text = f"{split['rows']} x {split['cols']}; train {train}; test {test}"
         split["sha256"] = hashlib.sha256(text.encode()).hexdigest()
 
-    return edit("split.json", change)
+    return edit(name, change)
 
 
 # ---- Makers: ENVI

@@ -20,10 +20,10 @@ import pytest
 from osgeo import gdal
 
 from bad_inputs_support import (
-    BANDS, BINARY, COLS, FIELDS, ROOT, ROWS, SETTINGS, TRANSFORM, UTM32, Maker, all_of,
+    BANDS, BINARY, COLS, FIELDS, ROOT, ROWS, SETTINGS, TRANSFORM, UTM32, Maker, all_of, append,
     change_labels, change_scene, copy, copy_of, cut, edit, flip, geotiff, header, label_values,
     labels_npy, make_good_folder, mask, mat4, mat5, mat73, nothing, npy, peak_memory, polygons,
-    raster, rehash, remove, run, shapefile, snapshot, square, subfolder, tall_scene, write)
+    raster, rehash, remove, replace, run, shapefile, snapshot, square, subfolder, tall_scene, write)
 
 USAGE, DATA, NUMERICAL, RESOURCES, STOPPED = 2, 3, 4, 5, 130
 
@@ -49,6 +49,8 @@ CLASSIFY = "classify scene.img -m run -o out.tif"
 EVALUATE = "evaluate map.tif --labels labels.tif"
 SPLIT = "split labels.tif -o new.json"
 EXPLAIN = "explain scene.img -m run --pixel"
+TUNE = "tune scene.img --labels labels.tif --split split.json --method svm-l -o new"
+COMPARE = "compare scene.img --labels labels.tif --per-class 10 --methods svm-l -o new"
 LONG = 300 * "x"  # more than a name may have
 
 
@@ -58,6 +60,15 @@ def put(value: float) -> Callable[[np.ndarray], None]:
         labels[3, 4] = value
 
     return change
+
+
+def first_of_each(labels: np.ndarray) -> np.ndarray:
+    """One pixel of every class."""
+    kept = np.zeros_like(labels)
+    for c in (1, 2, 3):
+        place = tuple(np.argwhere(labels == c)[len(labels) // 2])
+        kept[place] = c
+    return kept
 
 
 def where_labelled(value: float) -> Maker:
@@ -112,6 +123,18 @@ COMMAND_LINE = [
     Bad("train without a scene", "train --labels labels.tif -o new", USAGE, ["needs a scene"]),
     Bad("train without labels", "train scene.img -o new", USAGE, ["needs --labels"]),
     Bad("train without a run", "train scene.img --labels labels.tif", USAGE, ["needs -o"]),
+    Bad("unknown option of tune", f"{TUNE} --fold 3", USAGE, ["--fold", "did you mean --folds"]),
+    Bad("unknown option of compare", f"{COMPARE} --repeat 3", USAGE,
+        ["--repeat", "did you mean --repeats"]),
+    Bad("tune without a scene", "tune --labels labels.tif -o new", USAGE, ["needs a scene"]),
+    Bad("tune without labels", "tune scene.img -o new", USAGE, ["tune needs --labels"]),
+    Bad("tune without a folder", "tune scene.img --labels labels.tif", USAGE, ["tune needs -o"]),
+    Bad("compare without a scene", "compare --labels labels.tif --train 9 -o new", USAGE,
+        ["needs a scene"]),
+    Bad("compare without labels", "compare scene.img --train 9 -o new", USAGE,
+        ["compare needs --labels"]),
+    Bad("compare without a folder", "compare scene.img --labels labels.tif --train 9", USAGE,
+        ["compare needs -o"]),
     Bad("empty scene name", "info ''", USAGE, ["scene must not be empty"]),
     Bad("empty mask name", f"{CLASSIFY} --mask ''", USAGE, ["--mask must not be empty"]),
     Bad("empty output name", "classify scene.img -m run -o ''", USAGE,
@@ -177,6 +200,23 @@ VALUES = [
         ["\"COMPRESS=WHAT\"", "unexpected value"]),
     Bad("creation option: of another format", f"{CLASSIFY} --of ENVI --co COMPRESS=LZW", USAGE,
         ["\"COMPRESS=LZW\"", "ENVI"]),
+    Bad("grid: no axis", f"{TUNE} --grid nonsense", USAGE, ["grid", "'nonsense'"]),
+    Bad("grid: unknown option", f"{TUNE} --grid colour=1", USAGE, ["colour", "svm-l", "cost"]),
+    Bad("grid: empty value", f"{TUNE} --grid cost=1,,2", USAGE, ["'cost=1,,2'", "empty"]),
+    Bad("grid: text for a number", f"{TUNE} --grid cost=cheap", USAGE, ["cost", "'cheap'"]),
+    Bad("grid: out of range", f"{TUNE} --grid cost=0", USAGE, ["cost", "greater than 0"]),
+    Bad("grid: out of range, old tuning stays", f"{TUNE[:-3]} tuned --overwrite --grid cost=0",
+        USAGE, ["cost", "greater than 0"]),
+    Bad("grid: out of range, old comparison stays",
+        f"{COMPARE[:-3]} compared --overwrite --grid cost=0", USAGE, ["cost", "greater than 0"]),
+    Bad("folds: one", f"{TUNE} --folds 1", USAGE, ["--folds", "at least 2", "'1'"]),
+    Bad("repeats: none", f"{COMPARE} --repeats 0", USAGE, ["--repeats", "at least 1", "'0'"]),
+    Bad("methods: unknown", "compare scene.img --labels labels.tif --train 9 --methods svm -o new",
+        USAGE, ["--methods", "'svm'", "svm-l"]),
+    Bad("methods: twice", "compare scene.img --labels labels.tif --train 9 --methods svm-l,svm-l"
+        " -o new", USAGE, ["--methods", "svm-l twice"]),
+    Bad("paper: unknown scene", f"{COMPARE} --paper salinas", USAGE,
+        ["--paper", "indian-pines, pavia-university", "'salinas'"]),
     Bad("label CRS: a name", f"{TRAIN} --label-crs EPSG:32633", USAGE,
         ["--label-crs", "file, scene", "'EPSG:32633'"]),
 ]
@@ -214,6 +254,29 @@ CONTRADICTIONS = [
     Bad("resume with a seed", "train --resume run --seed 4", USAGE,
         ["--resume", "no other option"]),
     Bad("resume with a mask", "train --resume run --mask map.tif", USAGE,
+        ["--resume", "no other option"]),
+    Bad("method and option", f"{TRAIN} --method svm-l --epochs 3", USAGE,
+        ["--epochs", "--method svm-l"]),
+    Bad("tune: option and axis", f"{TUNE} --cost 3 --grid cost=1,2", USAGE,
+        ["--grid cost=1,2", "--cost"]),
+    Bad("tune: nothing left", f"{TUNE} --cost 3", USAGE, ["nothing to tune"]),
+    Bad("tune: buffer alone", f"{TUNE} --fold-buffer 2", USAGE, ["buffer", "blocks"],
+        theme="Leakage"),
+    Bad("tune: resume with an option", "tune --resume tuned --folds 5", USAGE,
+        ["--resume", "no other option"]),
+    Bad("tune: resume with a grid", "tune --resume tuned --grid paper", USAGE,
+        ["--resume", "no other option"]),
+    Bad("compare: split and size", "compare scene.img --labels labels.tif --split split.json"
+        " --train 9 -o new", USAGE, ["--split", "--train"]),
+    Bad("compare: no size", "compare scene.img --labels labels.tif -o new", USAGE,
+        ["--train, --fraction and --per-class"]),
+    Bad("compare: option of no method", f"{COMPARE} --lambda1 0.1", USAGE, ["--lambda1"]),
+    Bad("compare: axis of no method", f"{COMPARE} --grid lambda1=0.1", USAGE,
+        ["--grid lambda1=0.1", "none of the methods"]),
+    Bad("compare: buffer alone", f"{COMPARE} --fold-buffer 2", USAGE, ["buffer", "blocks"]),
+    Bad("compare: resume with an option", "compare --resume compared --methods svm-l", USAGE,
+        ["--resume", "no other option"]),
+    Bad("compare: resume with a seed", "compare --resume compared --seed 4", USAGE,
         ["--resume", "no other option"]),
     Bad("output is the scene", f"classify scene.img -m run -o scene.img --overwrite", USAGE,
         ["--output scene.img", "would replace", "the input scene.img"]),
@@ -415,6 +478,25 @@ LABELS = [
     Bad("test labels: the training labels", f"{TRAIN_ON} labels.tif --test-labels new.tif", DATA,
         ["labels.tif, new.tif", "is in the training labels and in the test labels"],
         copy("labels.tif", "new.tif"), theme="Leakage"),
+    Bad("labels: not there, tuned", "tune scene.img --labels nowhere.tif -o new", DATA,
+        ["nowhere.tif", "no such file"]),
+    Bad("labels: one class, tuned", "tune scene.img --labels new.tif --method svm-l -o new", DATA,
+        ["new.tif", "all of class 1", "at least two classes"],
+        change_labels(lambda labels: (labels == 1).astype(float))),
+    Bad("labels: one class, compared", f"{COMPARE.replace('labels.tif', 'new.tif')}", DATA,
+        ["new.tif", "all of class 1", "at least two classes"],
+        change_labels(lambda labels: (labels == 1).astype(float))),
+    Bad("labels: one pixel of each class, tuned",
+        "tune scene.img --labels new.tif --method svm-l -o new", DATA,
+        ["3 training pixels of 3 classes can't be held out in 3 random folds"],
+        change_labels(first_of_each)),
+    Bad("labels: all for training, compared",
+        "compare scene.img --labels new.tif --per-class 10 --methods svm-l -o new", DATA,
+        ["new.tif", "no pixel is left to test on"], change_labels(first_of_each)),
+    Bad("test labels: the training labels, compared",
+        "compare scene.img --labels labels.tif --test-labels new.tif --methods svm-l -o new", DATA,
+        ["labels.tif, new.tif", "is in the training labels and in the test labels"],
+        copy("labels.tif", "new.tif"), theme="Leakage"),
     Bad("fields: which one", f"{TRAIN_ON} fields.geojson", DATA,
         ["fields.geojson", "crop (String, 2 distinct)", "plot (Integer, 2 distinct)"],
         theme="Own-data split and format"),
@@ -483,6 +565,17 @@ SPLITS = [
         rehash(train=[100, 101], test=[101, 102]), theme="Leakage"),
     Bad("split: nothing to train on", SPLIT_TRAIN, DATA, ["split.json", "no training pixel"],
         rehash(train=[])),
+    Bad("split: not there, tuned", TUNE, DATA, ["split.json", "no such file"],
+        remove("split.json")),
+    Bad("split: tampered with, tuned", TUNE, DATA, ["split.json", "don't match its sha256"],
+        edit("split.json", lambda split: split["train"].pop())),
+    Bad("split: tampered with, compared",
+        "compare scene.img --labels labels.tif --split split.json -o new", DATA,
+        ["split.json", "don't match its sha256"],
+        edit("split.json", lambda split: split["test"].pop())),
+    Bad("split: nothing to test on, compared",
+        "compare scene.img --labels labels.tif --split split.json -o new", DATA,
+        ["split.json", "no pixel is left to test on"], rehash(test=[])),
     Bad("split: nothing to test on", f"{EVALUATE} --split split.json", DATA,
         ["split.json", "no test pixel", "labels.tif"], rehash(test=[])),
 ]
@@ -520,7 +613,7 @@ MODELS = [
         ["run/args.json", "args.json of a run"],
         cut("run/args.json", -9)),
     Bad("resume: args of another version", "train --resume run", DATA,
-        ["run/args.json", "schema 99", "reads 1"],
+        ["run/args.json", "schema 99", "reads 2"],
         edit("run/args.json", lambda args: args.update(schema=99))),
     Bad("resume: an option out of range", "train --resume run", DATA,
         ["run/args.json", "batch", "at least 1", "0"],
@@ -538,6 +631,143 @@ MODELS = [
         theme="Irreproducible numbers"),
 ]
 
+# ---- Tunings and comparisons to go on with
+
+
+def damaged(name: str, **fields: object) -> Maker:
+    """args.json of the folder with other values in what only its verb knows."""
+    return edit(f"{name}/args.json", lambda args: args["more"].update(fields))
+
+
+CELL, OTHER_CELL = "compared/split-1/svm-l", "compared/split-1/src-l1-l"
+OWN_SPLIT = "compared/split-1/split.json"
+COMPARED_ANEW = all_of(*(remove(f"{cell}/{name}") for cell in (CELL, OTHER_CELL)
+                         for name in ("cell.json", "trials.jsonl")))
+RESUMED = [
+    Bad("tune resume: not there", "tune --resume nowhere", DATA,
+        ["nowhere/args.json", "args.json of a tuning"]),
+    Bad("tune resume: no tuning", "tune --resume new", DATA,
+        ["new/args.json", "args.json of a tuning"], subfolder("new")),
+    Bad("tune resume: a run", "tune --resume run", DATA, ["run/args.json", "not", "a tuning"]),
+    Bad("tune resume: a comparison", "tune --resume compared", DATA,
+        ["compared/args.json", "not", "a tuning"]),
+    Bad("train resume: a tuning", "train --resume tuned", DATA,
+        ["tuned/args.json", "not", "a run"]),
+    Bad("tune resume: args are cut", "tune --resume tuned", DATA,
+        ["tuned/args.json", "a tuning"], cut("tuned/args.json", -9)),
+    Bad("tune resume: args of another version", "tune --resume tuned", DATA,
+        ["tuned/args.json", "schema 1", "reads 2"],
+        edit("tuned/args.json", lambda args: args.update(schema=1))),
+    Bad("tune resume: an option out of range", "tune --resume tuned", DATA,
+        ["tuned/args.json", "cost", "greater than 0"],
+        edit("tuned/args.json", lambda args: args["options"].update(cost=0))),
+    Bad("tune resume: nothing of its own", "tune --resume tuned", DATA, ["tuned/args.json"],
+        edit("tuned/args.json", lambda args: args.pop("more"))),
+    Bad("tune resume: no list of what was given", "tune --resume tuned", DATA,
+        ["tuned/args.json"], edit("tuned/args.json", lambda args: args.pop("given"))),
+    Bad("tune resume: one fold", "tune --resume tuned", DATA,
+        ["tuned/args.json", "folds", "at least 2"], damaged("tuned", folds=1)),
+    Bad("tune resume: buffer alone", "tune --resume tuned", DATA, ["tuned/args.json", "buffer"],
+        damaged("tuned", **{"fold-buffer": 3})),
+    Bad("tune resume: a grid of nonsense", "tune --resume tuned", DATA,
+        ["tuned/args.json", "nonsense"], damaged("tuned", grid=["nonsense"])),
+    Bad("tune resume: an unknown key", "tune --resume tuned", DATA,
+        ["tuned/args.json", "colour"], damaged("tuned", colour=1)),
+    Bad("tune resume: the scene is gone", "tune --resume tuned", DATA,
+        ["gone/scene.img", "no such file"],
+        edit("tuned/args.json", lambda args: args["inputs"].update(scene="gone/scene.img"))),
+    Bad("tune resume: another scene", "tune --resume tuned", DATA,
+        ["tuned/trials.jsonl", "not the trials of this tuning"],
+        edit("tuned/args.json", lambda args: args["inputs"].update(scene="scene.img",
+                                                                   normalize="standard")),
+        theme="Irreproducible numbers"),
+    Bad("tune resume: trials of another tuning", "tune --resume tuned", DATA,
+        ["tuned/trials.jsonl", "not the trials of this tuning"],
+        copy(f"{OTHER_CELL}/trials.jsonl", "tuned/trials.jsonl")),
+    Bad("tune resume: trials are text", "tune --resume tuned", DATA,
+        ["tuned/trials.jsonl", "not the trials of this tuning"],
+        write("tuned/trials.jsonl", "rank,cost\n1,2\n")),
+    Bad("tune resume: a line that is no trial", "tune --resume tuned", DATA,
+        ["tuned/trials.jsonl", "no trial", '{"candidate":0}'],
+        append("tuned/trials.jsonl", '{"candidate":0}\n')),
+    Bad("tune resume: a trial with a class too few", "tune --resume tuned", DATA,
+        ["tuned/trials.jsonl"], replace("tuned/trials.jsonl", r'"right":\[\d+,', '"right":[')),
+    Bad("tune resume: more right than there are", "tune --resume tuned", DATA,
+        ["tuned/trials.jsonl"], replace("tuned/trials.jsonl", r'"right":\[', '"right":[9')),
+    Bad("compare resume: not there", "compare --resume nowhere", DATA,
+        ["nowhere/args.json", "args.json of a comparison"]),
+    Bad("compare resume: no comparison", "compare --resume new", DATA,
+        ["new/args.json", "args.json of a comparison"], subfolder("new")),
+    Bad("compare resume: a tuning", "compare --resume tuned", DATA,
+        ["tuned/args.json", "not", "a comparison"]),
+    Bad("compare resume: a run", "compare --resume run", DATA,
+        ["run/args.json", "not", "a comparison"]),
+    Bad("compare resume: one cell", f"compare --resume {CELL}", DATA,
+        [f"{CELL}/args.json", "a comparison"]),
+    Bad("compare resume: args are cut", "compare --resume compared", DATA,
+        ["compared/args.json", "a comparison"], cut("compared/args.json", -9)),
+    Bad("compare resume: nothing of its own", "compare --resume compared", DATA,
+        ["compared/args.json"], edit("compared/args.json", lambda args: args.pop("more"))),
+    Bad("compare resume: no repeats", "compare --resume compared", DATA,
+        ["compared/args.json", "repeats"], damaged("compared", repeats=0)),
+    Bad("compare resume: more repeats than splits", "compare --resume compared", DATA,
+        ["compared/split-3/split.json", "no such file"], damaged("compared", repeats=3)),
+    Bad("compare resume: unknown method", "compare --resume compared", DATA,
+        ["compared/args.json", "'svm'"], damaged("compared", methods=["svm"])),
+    Bad("compare resume: no method", "compare --resume compared", DATA,
+        ["compared/args.json", "methods"], damaged("compared", methods=[])),
+    Bad("compare resume: unknown paper", "compare --resume compared", DATA,
+        ["compared/args.json", "'salinas'"], damaged("compared", paper="salinas")),
+    Bad("compare resume: one fold", "compare --resume compared", DATA,
+        ["compared/args.json", "folds", "at least 2"], damaged("compared", folds=1)),
+    Bad("compare resume: the scene is gone", "compare --resume compared", DATA,
+        ["gone/scene.img", "no such file"],
+        edit("compared/args.json", lambda args: args["inputs"].update(scene="gone/scene.img"))),
+    Bad("compare resume: a cell is cut", "compare --resume compared", DATA,
+        [f"{CELL}/cell.json", "no result of a comparison"], cut(f"{CELL}/cell.json", -9)),
+    Bad("compare resume: a later cell is cut", "compare --resume compared", DATA,
+        [f"{OTHER_CELL}/cell.json", "no result of a comparison"],
+        cut(f"{OTHER_CELL}/cell.json", -9)),
+    Bad("compare resume: a cell is empty", "compare --resume compared", DATA,
+        [f"{CELL}/cell.json", "no result of a comparison"], write(f"{CELL}/cell.json")),
+    Bad("compare resume: a cell without a number", "compare --resume compared", DATA,
+        [f"{CELL}/cell.json", "no result of a comparison"],
+        edit(f"{CELL}/cell.json", lambda cell: cell.pop("overall"))),
+    Bad("compare resume: a cell of another method", "compare --resume compared", DATA,
+        [f"{CELL}/cell.json"], copy(f"{OTHER_CELL}/cell.json", f"{CELL}/cell.json"),
+        theme="Irreproducible numbers"),
+    Bad("compare resume: a cell of another split", "compare --resume compared", DATA,
+        [f"{CELL}/cell.json"], copy("compared/split-2/svm-l/cell.json", f"{CELL}/cell.json")),
+    Bad("compare resume: trials of another tuning", "compare --resume compared", DATA,
+        [f"{CELL}/trials.jsonl", "not the trials of this tuning"],
+        all_of(remove(f"{CELL}/cell.json"),
+               copy(f"{OTHER_CELL}/trials.jsonl", f"{CELL}/trials.jsonl"))),
+    Bad("compare resume: a split is gone", "compare --resume compared", DATA,
+        [OWN_SPLIT, "no such file"], remove(OWN_SPLIT)),
+    Bad("compare resume: a split is cut", "compare --resume compared", DATA,
+        [OWN_SPLIT, "not a split file"], cut(OWN_SPLIT, -20)),
+    Bad("compare resume: a split is tampered with", "compare --resume compared", DATA,
+        [OWN_SPLIT, "don't match its sha256"],
+        edit(OWN_SPLIT, lambda split: split["train"].pop()), theme="Irreproducible numbers"),
+    Bad("compare resume: a split of another size", "compare --resume compared", DATA,
+        [OWN_SPLIT, "48 x 12", "24 x 24"],
+        all_of(COMPARED_ANEW, rehash(OWN_SPLIT, rows=48, cols=12))),
+    Bad("compare resume: a split of a larger scene", "compare --resume compared", DATA,
+        [OWN_SPLIT, "1000 x 1000", "24 x 24"],
+        all_of(COMPARED_ANEW, rehash(OWN_SPLIT, rows=1000, cols=1000, train=[999999]))),
+    Bad("compare resume: a split of unlabelled pixels", "compare --resume compared", DATA,
+        [OWN_SPLIT, "pixel 0,0 has no label"],
+        all_of(COMPARED_ANEW, rehash(OWN_SPLIT, train=[0, 1], test=[300]))),
+    Bad("compare resume: a split of nothing", "compare --resume compared", DATA,
+        [OWN_SPLIT, "no training pixel"], all_of(COMPARED_ANEW, rehash(OWN_SPLIT, train=[]))),
+    Bad("model: of a tuning", "classify scene.img -m tuned -o out.tif", DATA,
+        ["tuned/model.safetensors", "no such file"]),
+    Bad("model: of a comparison", "classify scene.img -m compared -o out.tif", DATA,
+        ["compared/model.safetensors", "no such file"]),
+    Bad("model: of a damaged cell", f"classify scene.img -m {CELL} -o out.tif", DATA,
+        [f"{CELL}/model.safetensors", "damaged"], flip(f"{CELL}/model.safetensors", -100)),
+]
+
 # ---- Outputs
 
 OUTPUTS = [
@@ -551,6 +781,10 @@ OUTPUTS = [
         ["split.json: exists", "--overwrite"]),
     Bad("exists: run", f"{TRAIN[:-3]} run {SETTINGS}", RESOURCES,
         ["run: holds a run", "--overwrite", "--resume"]),
+    Bad("exists: tuning", f"{TUNE[:-3]} tuned", RESOURCES,
+        ["tuned: holds", "--overwrite", "--resume"]),
+    Bad("exists: comparison", f"{COMPARE[:-3]} compared", RESOURCES,
+        ["compared: holds", "--overwrite", "--resume"]),
     Bad("exists: scene of synth", "synth -o scene.img --labels new.tif", RESOURCES,
         ["scene.img: exists", "--overwrite"]),
     Bad("exists: labels of synth", "synth -o new.img --labels labels.tif", RESOURCES,
@@ -564,6 +798,14 @@ OUTPUTS = [
         ["new: is not empty", "expected a new or empty folder"], write("new/thesis.txt", "mine")),
     Bad("run folder: files of others, overwritten", f"{TRAIN} {SETTINGS} --overwrite", RESOURCES,
         ["new: is not empty", "expected a new or empty folder"], write("new/thesis.txt", "mine")),
+    Bad("tuning folder: files of others", f"{TUNE} --overwrite", RESOURCES,
+        ["new: is not empty", "expected a new or empty folder"], write("new/thesis.txt", "mine")),
+    Bad("tuning folder: a file", TUNE, RESOURCES, ["new: exists", "no folder"],
+        write("new", "mine")),
+    Bad("comparison folder: files of others", f"{COMPARE} --overwrite", RESOURCES,
+        ["new: is not empty", "expected a new or empty folder"], write("new/thesis.txt", "mine")),
+    Bad("comparison folder: below a file", f"{COMPARE[:-3]} labels.tif/new", RESOURCES,
+        ["labels.tif/new", "no folder"]),
     Bad("run folder: a file", f"{TRAIN} {SETTINGS}", RESOURCES, ["new: exists", "no folder"],
         write("new", "mine")),
     Bad("run folder: below a file", f"{TRAIN[:-3]} labels.tif/new {SETTINGS}", RESOURCES,
@@ -609,6 +851,10 @@ OUTPUTS = [
         ["split.json: can't be written"], largest_file=500),
     Bad("disk full: run", f"{TRAIN} {SETTINGS}", RESOURCES, ["new/args.json: can't be written"],
         largest_file=100),
+    Bad("disk full: tuning", TUNE, RESOURCES, ["new/args.json: can't be written"],
+        largest_file=100),
+    Bad("disk full: comparison", COMPARE, RESOURCES,
+        ["new/split-1/split.json: can't be written"], largest_file=100),
     Bad("disk full: metrics", f"{EVALUATE} -o a/b", RESOURCES, ["a/b/", "can't be written"],
         largest_file=50),
     Bad("disk full: demo", "demo -o new", RESOURCES, ["new/scene.img: can't be written"],
@@ -621,6 +867,11 @@ OUTPUTS = [
         stdout="/dev/full"),
     Bad("old run stays: labels", f"{TRAIN[:-3]} run --overwrite --split nowhere.json {SETTINGS}",
         DATA, ["nowhere.json", "no such file"]),
+    Bad("old tuning stays: labels", f"{TUNE[:-3].replace('labels.tif', 'nowhere.tif')} tuned"
+        " --overwrite", DATA, ["nowhere.tif", "no such file"]),
+    Bad("old comparison stays: labels",
+        f"{COMPARE[:-3].replace('labels.tif', 'nowhere.tif')} compared --overwrite", DATA,
+        ["nowhere.tif", "no such file"]),
     Bad("old map stays: model", "classify scene.img -m nowhere -o map.tif --overwrite", DATA,
         ["nowhere", "No such file"]),
     Bad("old map stays: scene", "classify new.tif -m run -o map.tif --overwrite", DATA,
@@ -642,8 +893,8 @@ INTERRUPTS = [
     Bad("interrupted: demo", "demo -o new", STOPPED, ["interrupted"], interrupt=True),
 ]
 
-BAD = [*COMMAND_LINE, *VALUES, *CONTRADICTIONS, *SCENES, *LABELS, *SPLITS, *MODELS, *OUTPUTS,
-       *INTERRUPTS]
+BAD = [*COMMAND_LINE, *VALUES, *CONTRADICTIONS, *SCENES, *LABELS, *SPLITS, *MODELS, *RESUMED,
+       *OUTPUTS, *INTERRUPTS]
 
 
 def slug(name: str) -> str:

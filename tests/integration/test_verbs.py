@@ -24,7 +24,8 @@ from conftest import SCHEMAS, Command, Example
 gdal.UseExceptions()
 ogr.UseExceptions()
 
-VERBS = ("info", "synth", "demo", "split", "train", "classify", "evaluate", "explain")
+VERBS = ("info", "synth", "demo", "split", "train", "tune", "classify", "evaluate", "explain",
+         "compare")
 QUICK_VERBS = [verb for verb in VERBS if verb != "demo"]
 KERNEL = "gaussian(sigma=0.1)"
 SIGMA = 0.1
@@ -259,6 +260,10 @@ def ordinary_words(example: Example, maps: Maps) -> dict[str, list[object]]:
         "classify": ["classify", example.scene, "-m", example.run, "-o", "map.tif"],
         "evaluate": ["evaluate", maps.map, "--labels", example.labels, "--split", example.split],
         "explain": ["explain", example.scene, "-m", example.run, "--pixel", "12,20"],
+        "tune": ["tune", example.scene, "--labels", example.labels, "--split", example.split,
+                 "--method", "svm-k", "-o", "tuned"],
+        "compare": ["compare", example.scene, "--labels", example.labels, "--per-class", 10,
+                    "--methods", "svm-l,src-l1-l", "-o", "compared"],
     }
 
 
@@ -350,6 +355,8 @@ def test_help_names_every_verb(hyperatom: Command) -> None:
     (["train", "scene.img", "--class", "crop"], "--class-field"),
     (["train", "scene.img", "--epoch=3"], "--epochs"),
     (["split", "labels.tif", "--perclass", "3"], "--per-class"),
+    (["tune", "scene.img", "--fold", "3"], "--folds"),
+    (["compare", "scene.img", "--method", "svm-k"], "--methods"),
 ])
 def test_mistyped_words_get_a_suggestion(hyperatom: Command, words: list[str], meant: str) -> None:
     assert hyperatom(*words, code=2).stderr.endswith(f"did you mean {meant}?\n")
@@ -391,6 +398,10 @@ def test_wrong_words_are_refused_by_name(hyperatom: Command, example: Example, w
     ["classify", "nowhere.img", "-m", "RUN", "-o", "map.tif"],
     ["train", "SCENE", "--labels", "LABELS", "--split", "nowhere.json", "-o", "run"],
     ["train", "--resume", "nowhere"],
+    ["tune", "SCENE", "--labels", "nowhere.tif", "-o", "tuned"],
+    ["tune", "--resume", "nowhere"],
+    ["compare", "SCENE", "--labels", "LABELS", "--split", "nowhere.json", "-o", "compared"],
+    ["compare", "--resume", "nowhere"],
 ])
 def test_missing_files_are_named(hyperatom: Command, example: Example, words: list[str]) -> None:
     paths = {"SCENE": example.scene, "RUN": example.run, "LABELS": example.labels}
@@ -408,7 +419,7 @@ def test_full_stdout_is_an_error(hyperatom: Command, example: Example, words: li
 
 @pytest.mark.parametrize("verb, output", [
     ("synth", "scene.img"), ("split", "split.json"), ("train", "run/args.json"),
-    ("classify", "map.tif"),
+    ("classify", "map.tif"), ("tune", "tuned/args.json"), ("compare", "compared/args.json"),
 ])
 def test_existing_outputs_are_refused_without_overwrite(
         hyperatom: Command, example: Example, maps: Maps, verb: str, output: str) -> None:
@@ -421,7 +432,7 @@ def test_existing_outputs_are_refused_without_overwrite(
     assert path.read_bytes() != b"mine"
 
 
-@pytest.mark.parametrize("verb", ["synth", "split", "train", "classify"])
+@pytest.mark.parametrize("verb", ["synth", "split", "train", "classify", "tune", "compare"])
 def test_full_disk_leaves_nothing_and_the_command_can_be_repeated(
         hyperatom: Command, example: Example, maps: Maps, verb: str) -> None:
     """No file may grow: what a full disk does."""
@@ -615,6 +626,7 @@ def test_args_say_what_was_asked_for_and_what_was_chosen(example: Example,
     assert args["inputs"]["scene"] == str(example.scene)
     assert args["inputs"]["split"] == str(example.split)
     assert args["options"]["epochs"] == 5 and args["options"]["kernel"] == KERNEL
+    assert args["given"] == ["epochs", "kernel"] and "more" not in args
     assert args["chosen"] == example.train_json["chosen"]
     chosen = {each["option"]: each for each in args["chosen"]}
     assert {"ball", "lambda1", "rho"} <= chosen.keys()
