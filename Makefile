@@ -4,7 +4,7 @@ export JOBS
 BUILD_RELEASE = cmake --preset release && cmake --build --preset release --parallel $(JOBS)
 
 .NOTPARALLEL:
-.PHONY: all deps demo test asan tsan bench format check golden clean help
+.PHONY: all deps demo test asan tsan bench paper format check golden clean help
 
 all: ## release build into build/release (installs nothing)
 	@$(BUILD_RELEASE)
@@ -32,6 +32,9 @@ bench: ## build and run the micro-benchmarks
 	@$(BUILD_RELEASE) --target hyperatom_bench hyperatom_ratios
 	@build/release/bin/hyperatom_bench
 	@build/release/bin/hyperatom_ratios
+
+paper: deps all ## the paper's tables on the scenes in ../shared/data (or DATA=...), into docs/results.md
+	@bench/paper/tables.py --write $(if $(DATA),--data $(DATA))
 
 format: ## format all C++ in place
 	@scripts/check_format.sh --fix
