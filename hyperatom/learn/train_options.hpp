@@ -28,6 +28,7 @@ struct TrainOptions {
   double ball = 1;
   bool intercept = true;
   double balance = 0;
+  bool refit = false;
 
   double validation = 0;
   Index patience = 10;

@@ -201,6 +201,7 @@ StepReport Trainer::step(std::span<const Index> batch) {
     report.unconverged += !part.converged;
   }
   report.batch.accuracy /= count;
+  if (t == steps() && options().refit) refit_weights();
   if (t % steps_per_epoch() == 0 && !held_out_.empty()) validate_epoch(report);
   return report;
 }
@@ -297,8 +298,8 @@ void Trainer::improve_without_labels() {
   }
 }
 
-/// W and b for the initial dictionary, by the exact convex solve.
-void Trainer::solve_for_weights() {
+/// W and b for the present dictionary, by the exact convex solve.
+void Trainer::refit_weights() {
   const Matrix codes = centre_codes(training_);
   std::vector<Index> labels;
   std::vector<double> weights;
@@ -309,8 +310,14 @@ void Trainer::solve_for_weights() {
   LinearClassifier fit =
       fit_linear_classifier(codes, labels, samples_.classes, weights, *loss_,
                             {.nu = options().nu, .intercept = options().intercept});
-  begin({std::move(state_.parameters.D), std::move(fit.W), std::move(fit.b)},
-        std::move(state_.atom_classes));
+  state_.parameters.W = std::move(fit.W);
+  state_.parameters.b = std::move(fit.b);
+}
+
+/// Step 0: those of the initial dictionary.
+void Trainer::solve_for_weights() {
+  refit_weights();
+  begin(std::move(state_.parameters), std::move(state_.atom_classes));
 }
 
 }  // namespace hyperatom

@@ -100,6 +100,7 @@ class Trainer {
   void begin(Parameters initial, std::vector<Index> atom_classes);
   void improve_without_labels();
   void solve_for_weights();
+  void refit_weights();
   void validate_epoch(StepReport& report);
   Index steps_per_epoch() const;
   std::vector<Index> draw(Index t) const;

@@ -804,7 +804,7 @@ def test_given_split_is_repeated_with_other_seeds(hyperatom: Command, example: E
     assert [each["sha256"] for each in told["splits"]] == 2 * [example.split_json["sha256"]]
     svm, sdl = told["methods"]
     assert [cell["settings"] for cell in svm["cells"]] == 2 * [""]
-    assert [cell["settings"] for cell in sdl["cells"]] == 2 * ["balance 0.5"]
+    assert [cell["settings"] for cell in sdl["cells"]] == 2 * ["balance 0.5 refit true"]
     assert svm["overall"]["deviation"] == 0
     models = [read_tensors(folder_of(hyperatom.folder / "compared", cell) / "model.safetensors")[1]
               for cell in sdl["cells"]]

@@ -262,6 +262,27 @@ TEST(Trainer, BalanceGivesARareClassItsWeight) {
   EXPECT_LT(rare_loss(0.5), rare_loss(0));
 }
 
+TEST(Trainer, RefitLeavesTheBestClassifierOfTheLearnedDictionary) {
+  const Samples samples = test::small_scene(3, 20, 1, 0.2);
+  for (const char* loss : {"squared", "softmax"}) {
+    const auto trained = [&](bool refit) {
+      TrainOptions options = short_run();
+      options.loss = {loss, {}};
+      options.refit = refit;
+      Trainer trainer(samples, options);
+      trainer.run();
+      const Parameters& p = trainer.parameters();
+      const double objective =
+          trainer.score(trainer.training()).loss + 0.5 * options.nu * p.W.squaredNorm();
+      return std::pair(p.D, objective);
+    };
+    const auto [with_D, with] = trained(true);
+    const auto [without_D, without] = trained(false);
+    EXPECT_TRUE(with_D == without_D);
+    EXPECT_LT(with, without);
+  }
+}
+
 TEST(Trainer, SeedChangesTheRun) {
   const Samples samples = test::small_scene(1, 12, 1);
   TrainOptions options = short_run();
