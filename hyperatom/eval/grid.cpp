@@ -182,8 +182,10 @@ Grid default_grid(const Method& method) {
     grid.push_back({"nu", {"1e-4", "1e-5"}});
     grid.push_back({"loss", {"squared", "softmax"}});
   }
-  if (method.family == Family::sdl)
+  if (method.family == Family::sdl) {
     grid.push_back({"balance", {"0.5"}});  // as candidates are ranked
+    grid.push_back({"refit", {"true"}});
+  }
   return grid;
 }
 
