@@ -12,9 +12,6 @@ namespace {
 
 size_t at(Index i) { return static_cast<size_t>(i); }
 
-/// What is not defined is null.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 std::string percent(double share) {
   return std::isfinite(share) ? fmt::format("{:.2f}", 100 * share) : "-";
 }

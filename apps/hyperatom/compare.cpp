@@ -67,7 +67,7 @@ Json to_json(const Cell& cell) {
           {"repeat", cell.repeat},
           {"overall", cell.overall},
           {"average", cell.average},
-          {"kappa", std::isfinite(cell.kappa) ? Json(cell.kappa) : Json(nullptr)},
+          {"kappa", number(cell.kappa)},
           {"leakage", cell.leakage},
           {"atoms", cell.atoms},
           {"window", cell.window},
@@ -104,9 +104,6 @@ Cell load_cell(const fs::path& path, Index repeat, const std::string& method) {
 }
 
 Json to_json(const Spread& spread) {
-  const auto number = [](double value) {
-    return std::isfinite(value) ? Json(value) : Json(nullptr);
-  };
   return {{"mean", number(spread.mean)}, {"deviation", number(spread.deviation)}};
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <system_error>
 
 #include "hyperatom/base/atomic_file.hpp"
@@ -78,6 +79,8 @@ void write_text(const fs::path& path, const std::string& text) {
   file.write(text);
   file.commit();
 }
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 std::string to_text(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -53,6 +53,8 @@ class RunFolder {
 
 /// Throws IoError.
 void write_text(const std::filesystem::path& path, const std::string& text);
+/// What is not defined is null.
+Json number(double value);
 /// As people and programs read it: indented, ended by a line break, without invalid UTF-8.
 std::string to_text(const Json& json);
 void write_json(const std::filesystem::path& path, const Json& json);

@@ -25,9 +25,6 @@ std::optional<double> factor_of(const std::string& value) {
   return factor;
 }
 
-/// Three significant digits: a choice that can be typed.
-double rounded(double value) { return std::stod(fmt::format("{:.3g}", value)); }
-
 Field field_named(TrainOptions& options, const std::string& name) {
   for (const Field& field : options.fields())
     if (field.name == name) return field;

@@ -18,9 +18,6 @@ constexpr int smallest_power = -1, largest_power = 4;
 
 size_t at(Index i) { return static_cast<size_t>(i); }
 
-/// Three significant digits: a choice that can be typed.
-double rounded(double value) { return std::stod(fmt::format("{:.3g}", value)); }
-
 /// Passes that see about `seen` samples.
 Index passes(const Samples& samples, double seen, Index least, Index most) {
   const double exact = seen / static_cast<double>(samples.size());
@@ -139,6 +136,8 @@ class Chooser {
 };
 
 }  // namespace
+
+double rounded(double value) { return std::stod(fmt::format("{:.3g}", value)); }
 
 double median_squared_distance(const Samples& samples, std::uint64_t seed) {
   constexpr Index pairs = 5000;

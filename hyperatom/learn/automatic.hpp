@@ -28,6 +28,9 @@ struct Choice {
 /// The fields that choose_settings may set.
 const std::set<std::string>& automatic_settings();
 
+/// To three significant digits: a choice that can be typed.
+double rounded(double value);
+
 /// Between the centres of random pairs of samples: the scale of sigma. 0 when all are alike.
 double median_squared_distance(const Samples& samples, std::uint64_t seed);
 
