@@ -10,8 +10,6 @@
 namespace hyperatom::cli {
 namespace {
 
-size_t at(Index i) { return static_cast<size_t>(i); }
-
 std::string percent(double share) {
   return std::isfinite(share) ? fmt::format("{:.2f}", 100 * share) : "-";
 }

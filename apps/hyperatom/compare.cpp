@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* format = "hyperatom-comparison";
+constexpr const char* comparison_format = "hyperatom-comparison";
 
 /// The files of a comparison: a folder per split, in it one per method, which is a run folder.
 class ComparisonFolder {
@@ -223,7 +223,7 @@ class Compare final : public Verb {
     more["methods"] = chosen_;
     more["repeats"] = repeats_;
     more["paper"] = paper_;
-    save_args({format, request_, common.command, {}, more}, folder.top().args());
+    save_args({comparison_format, request_, common.command, {}, more}, folder.top().args());
     return compared(material, folder, common.command, console);
   }
 
@@ -268,7 +268,7 @@ class Compare final : public Verb {
 
   Result go_on(Console& console) {
     const ComparisonFolder folder(resume_);
-    Args args = load_args(folder.top().args(), format);
+    Args args = load_args(folder.top().args(), comparison_format);
     request_ = args.request;
     const std::string path = folder.top().args().string();
     const Index jobs = settings_.jobs;

@@ -16,8 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-size_t at(Index i) { return static_cast<size_t>(i); }
-
 /// Which pixels are for training: all that have a label, unless there is a split.
 Split choose_split(const TrainRequest& request, const Labels& labels, const Labels& truth) {
   if (!request.test_labels.empty()) {

@@ -7,8 +7,6 @@
 namespace hyperatom::cli {
 namespace {
 
-size_t at(Index i) { return static_cast<size_t>(i); }
-
 std::array<Index, 3> display_bands(const SceneInfo& info) {
   if (info.wavelengths.size() == 0) return {info.bands * 3 / 4, info.bands / 2, info.bands / 4};
   std::array<Index, 3> bands{};

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* format = "hyperatom-tuning";
+constexpr const char* tuning_format = "hyperatom-tuning";
 
 class Tune final : public Verb {
  public:
@@ -57,7 +57,7 @@ class Tune final : public Verb {
     expect_tunable(request_, grid, settings_, material);
     const MadeFolder made(folder.path());
     folder.clear();
-    save_args({format, request_, common.command, {}, settings_.json()}, folder.args());
+    save_args({tuning_format, request_, common.command, {}, settings_.json()}, folder.args());
     save_split(material.split, folder.split());
     return tuned(grid, material, folder, console);
   }
@@ -65,7 +65,7 @@ class Tune final : public Verb {
  private:
   Result go_on(Console& console) {
     const RunFolder folder(resume_);
-    const Args args = load_args(folder.args(), format);
+    const Args args = load_args(folder.args(), tuning_format);
     request_ = args.request;
     const Index jobs = settings_.jobs;
     Grid grid;

@@ -16,8 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-size_t at(Index i) { return static_cast<size_t>(i); }
-
 /// The trials of a tuning, one a line, after a line that says which tuning it is.
 class TrialFile {
  public:

@@ -7,6 +7,8 @@
 
 #include <Eigen/Core>
 
+#include <cstddef>
+
 namespace hyperatom {
 
 using Index = Eigen::Index;
@@ -17,5 +19,8 @@ using Vector = Eigen::VectorXd;
 
 /// A read-only matrix argument: accepts blocks and maps of column-major data without a copy.
 using MatrixView = Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>;
+
+/// An index of the standard containers.
+constexpr size_t at(Index i) { return static_cast<size_t>(i); }
 
 }  // namespace hyperatom

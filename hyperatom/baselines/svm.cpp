@@ -14,8 +14,6 @@
 namespace hyperatom {
 namespace {
 
-size_t at(Index i) { return static_cast<size_t>(i); }
-
 struct DestroyModel {
   void operator()(svm_model* model) const { svm_free_and_destroy_model(&model); }
 };

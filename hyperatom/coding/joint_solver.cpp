@@ -26,8 +26,6 @@ constexpr double first_tolerance = 1e-3;
 /// Norms that fall below this, relative to the largest, are zero.
 constexpr double vanishing_norm = 1e-12;
 
-size_t at(Index i) { return static_cast<size_t>(i); }
-
 }  // namespace
 
 void JointSolver::RowSpace::reset(Index new_columns) {

@@ -20,8 +20,6 @@ constexpr int most_updates = 60;
 /// others.
 constexpr double dependent = 1e-12;
 
-size_t at(Index i) { return static_cast<size_t>(i); }
-
 /// `packs` packs of g = b - sum_i a_i K(:, rows_i), from `row` on.
 template <int packs>
 void residual_block(const AtomGram& K, const double* b, const std::vector<Index>& rows,

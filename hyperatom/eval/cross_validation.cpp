@@ -12,8 +12,6 @@
 namespace hyperatom {
 namespace {
 
-size_t at(Index i) { return static_cast<size_t>(i); }
-
 /// The fold of every sample: each class is dealt out in random order, the next going on where the
 /// last ended, so that small classes don't all begin with the first fold.
 std::vector<Index> random_folds(const Samples& samples, const FoldRule& rule) {

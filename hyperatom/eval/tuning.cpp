@@ -25,8 +25,6 @@ constexpr double samples_seen[] = {2000, 4000, 16000};  // by a training in each
 constexpr double single_pixels = 4;                     // times as many of them: they cost little
 constexpr Index most_rounds = std::size(samples_seen);
 
-size_t at(Index i) { return static_cast<size_t>(i); }
-
 /// A dictionary that goes on in the next round.
 struct Learned {
   Index round = -1;

@@ -16,8 +16,6 @@ constexpr double held_out = 0.25;
 constexpr Index seeds = 2;
 constexpr int smallest_power = -1, largest_power = 4;
 
-size_t at(Index i) { return static_cast<size_t>(i); }
-
 /// Passes that see about `seen` samples.
 Index passes(const Samples& samples, double seen, Index least, Index most) {
   const double exact = seen / static_cast<double>(samples.size());

@@ -13,8 +13,6 @@ namespace {
 
 constexpr Index strip_rows = 32;
 
-size_t at(Index i) { return static_cast<size_t>(i); }
-
 /// Numbers the classes that occur from 0, in order.
 void number_classes(SceneSamples& result) {
   std::vector<Index>& labels = result.samples.labels;

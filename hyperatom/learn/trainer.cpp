@@ -14,8 +14,6 @@
 namespace hyperatom {
 namespace {
 
-size_t at(Index i) { return static_cast<size_t>(i); }
-
 /// Holds out a share of each class, but never the last sample of one.
 void hold_out(const Samples& samples, double share, std::uint64_t seed,
               std::vector<Index>& training, std::vector<Index>& held_out) {

@@ -20,8 +20,6 @@ constexpr Index soon = 16384;   // pixels after which progress is told
 constexpr Index block = 64;     // pixels whose kernel columns are formed at a time
 constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
 
-size_t at(Index i) { return static_cast<size_t>(i); }
-
 /// Rows of kernel columns: those that the windows of the present strip reach.
 struct ColumnRows {
   Index first = 0;  ///< row of the scene

@@ -15,8 +15,6 @@ namespace {
 constexpr Index most_bytes = 100'000'000;  // of kernel columns held at a time
 constexpr Index block = 64;                // pixels whose kernel columns are formed at a time
 
-size_t at(Index i) { return static_cast<size_t>(i); }
-
 /// Windows whose kernel columns are held together.
 struct Chunk {
   std::vector<Index> pixels;     ///< of the samples

@@ -3,8 +3,6 @@
 namespace hyperatom {
 namespace {
 
-size_t at(Index i) { return static_cast<size_t>(i); }
-
 class LinearScorer final : public Scorer {
  public:
   explicit LinearScorer(const Model& model) : model_(model) {}

@@ -22,8 +22,6 @@ namespace {
 
 constexpr int schema = 1;
 
-size_t at(Index i) { return static_cast<size_t>(i); }
-
 /// The pixels of every class, in random order.
 std::vector<std::vector<Index>> shuffled_classes(const Labels& labels, std::uint64_t seed) {
   std::vector<std::vector<Index>> ordered(at(labels.classes())), shuffled(at(labels.classes()));

@@ -31,8 +31,6 @@ constexpr const char* utm_33_north =
     R"(UNIT["metre",1,AUTHORITY["EPSG","9001"]],AXIS["Easting",EAST],AXIS["Northing",NORTH],)"
     R"(AUTHORITY["EPSG","32633"]])";
 
-size_t at(Index i) { return static_cast<size_t>(i); }
-
 /// What a stream is drawn for. Each has its own range of counters.
 enum class Draw : std::uint64_t { waves, line, crossing, family, features, deck, field, pixel };
 

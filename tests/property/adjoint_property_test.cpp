@@ -14,8 +14,6 @@
 namespace hyperatom::test {
 namespace {
 
-size_t at(Index i) { return static_cast<size_t>(i); }
-
 /// Only the first `rows` rows of a code: any set of rows makes an adjoint system.
 void truncate(SparseCode& code, Index rows) {
   if (code.A.rows() <= rows) return;

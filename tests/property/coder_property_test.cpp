@@ -30,8 +30,6 @@ using LongMatrix = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-size_t at(Index i) { return static_cast<size_t>(i); }
-
 std::unique_ptr<const Kernel> gaussian(double sigma) {
   return make_kernel({"gaussian", {{"sigma", sigma}}});
 }

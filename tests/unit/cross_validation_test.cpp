@@ -20,8 +20,6 @@ using test::thrown;
 
 constexpr Index cols = 40;
 
-size_t at(Index i) { return static_cast<size_t>(i); }
-
 /// Single pixels with these labels, at these places of a scene.
 SceneSamples samples_at(std::vector<Index> pixels, std::vector<Index> labels) {
   SceneSamples result;

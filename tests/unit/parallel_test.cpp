@@ -13,8 +13,6 @@
 namespace hyperatom {
 namespace {
 
-size_t at(Index i) { return static_cast<size_t>(i); }
-
 TEST(ParallelFor, CallsEveryIndexOnce) {
   for (const int threads : {1, 2, 5}) {
     const ThreadLimit limit(threads);

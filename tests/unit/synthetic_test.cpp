@@ -23,8 +23,6 @@ namespace {
 using test::contains;
 using test::thrown;
 
-size_t at(Index i) { return static_cast<size_t>(i); }
-
 Scene scene_of(const SyntheticOptions& options) {
   SyntheticScene source(options);
   return read_all(source);
