@@ -55,6 +55,7 @@ TABLES = [
           f"--test-labels {PU}/crop_fixed_test_2363.mat --repeats 3 --fold-blocks 4 --fold-buffer 2 "
           "--paper pavia-university"),
 ]
+EVERYWHERE = ["--normalize", "mnf"]
 PAIRS = [("kernel against linear", [("svm-l", "svm-k"), ("src-l1-l", "src-l1-k"),
                                     ("src-l12-l", "src-l12-k"), ("sdl-l1-l", "sdl-l1-k"),
                                     ("sdl-l12-l", "sdl-l12-k")]),
@@ -71,7 +72,7 @@ def run(table: Table, data: Path, out: Path) -> None:
         return
     words = [str(data / word) if word.startswith((IP + "/", PU + "/")) else word
              for word in table.words.split()]
-    subprocess.run([HYPERATOM, "compare", *words, "-o", str(folder)], check=True)
+    subprocess.run([HYPERATOM, "compare", *words, *EVERYWHERE, "-o", str(folder)], check=True)
 
 
 def percent(share: float) -> str:
@@ -97,7 +98,8 @@ def section(table: Table, out: Path) -> str:
     words = " ".join(Path(word).name if "/" in word else word for word in table.words.split())
     repeats = result["repeats"]
     seeds = "seed 0" if repeats == 1 else f"{repeats} repeats with seeds 0 to {repeats - 1}"
-    text = [f"## {table.title}", "", table.about, "", "```", f"hyperatom compare {words} -o FOLDER",
+    text = [f"## {table.title}", "", table.about, "", "```",
+            f"hyperatom compare {words} {' '.join(EVERYWHERE)} -o FOLDER",
             "```", "",
             f"{date}; {seeds}; "
             f"{result['splits'][0]['train']:,} training and {result['splits'][0]['test']:,} test pixels "

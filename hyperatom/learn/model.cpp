@@ -58,8 +58,8 @@ void expect_rule(const Model& model) {
 }
 
 void expect_dictionary(const Model& model) {
-  expect(model.bands() >= 1 && model.atoms() >= 1,
-         "dictionary is {} x {}, expected an atom or more", model.bands(), model.atoms());
+  expect(model.features() >= 1 && model.atoms() >= 1,
+         "dictionary is {} x {}, expected an atom or more", model.features(), model.atoms());
   expect(model.dictionary.allFinite(), "dictionary has an entry that is not finite");
 }
 
@@ -82,10 +82,22 @@ void expect_class_ids(const Model& model) {
   }
 }
 
-void expect_normalizer(const Normalizer& normalizer, Index bands) {
+void expect_normalizer(const Normalizer& normalizer, Index features) {
   const std::vector<std::string> kinds = normalizer_kinds();
   expect(std::find(kinds.begin(), kinds.end(), normalizer.kind) != kinds.end(),
          "normalizer is '{}', expected one of {}", normalizer.kind, join(kinds));
+  Index bands = features;
+  if (learns_from_noise(normalizer.kind)) {
+    const Matrix& mix = normalizer.mix;
+    expect(mix.rows() == features && mix.cols() >= features,
+           "normalizer.mix is {} x {}, expected {} (features of an atom) x as many bands or more",
+           mix.rows(), mix.cols(), features);
+    expect(mix.allFinite(), "normalizer.mix has an entry that is not finite");
+    bands = mix.cols();
+  } else {
+    expect(normalizer.mix.size() == 0, "normalizer.mix is {} x {}, expected none for {}",
+           normalizer.mix.rows(), normalizer.mix.cols(), normalizer.kind);
+  }
   expect_vector("normalizer.offset", normalizer.offset, bands, "bands");
   expect_vector("normalizer.scale", normalizer.scale, bands, "bands");
 }
@@ -120,7 +132,7 @@ void validate(const Model& model) {
   expect_class_ids(model);
   expect_atom_classes(model);
   expect_rule(model);
-  expect_normalizer(model.normalizer, model.bands());
+  expect_normalizer(model.normalizer, model.features());
   if (model.wavelengths.size() > 0) {
     expect_vector("wavelengths", model.wavelengths, model.bands(), "bands");
     expect(model.wavelengths.minCoeff() > 0, "wavelengths begin at {}, expected more than 0",

@@ -25,7 +25,7 @@ struct Model {
   Spec loss;
   CoderOptions coding;
   Index window = 1;                 ///< S: pixels in a neighbourhood, the centre included
-  Matrix dictionary;                ///< D, bands x d
+  Matrix dictionary;                ///< D, features x d
   Matrix weights;                   ///< W, classes x d; svm: (classes - 1) x d; src: none
   Vector bias;                      ///< classes; svm: pairs of classes; src: none
   std::vector<Index> atom_classes;  ///< the class, from 0, that each atom was drawn from
@@ -36,7 +36,8 @@ struct Model {
   std::vector<std::array<std::uint8_t, 3>> class_colours;
   std::map<std::string, std::string> provenance;  ///< how it was made: seed, data, command, ...
 
-  Index bands() const { return dictionary.rows(); }
+  Index bands() const { return normalizer.bands(); }
+  Index features() const { return dictionary.rows(); }  ///< of a normalised pixel
   Index atoms() const { return dictionary.cols(); }
   Index classes() const { return static_cast<Index>(class_ids.size()); }
 

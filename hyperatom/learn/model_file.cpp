@@ -207,6 +207,7 @@ TensorFile pack_model(const Model& model) {
   file.put_integers("class.id", model.class_ids);
   file.put_vector("norm.offset", model.normalizer.offset);
   file.put_vector("norm.scale", model.normalizer.scale);
+  if (model.normalizer.mix.size() > 0) file.put_matrix("norm.mix", model.normalizer.mix);
   file.put_vector("wavelength_um", model.wavelengths);
   file.tensors["class.rgb"] = pack_colours(model.class_colours);
   return file;
@@ -227,6 +228,7 @@ Model unpack_model(const TensorFile& file) {
   model.class_ids = file.get_integers("class.id");
   model.normalizer.offset = file.get_vector("norm.offset");
   model.normalizer.scale = file.get_vector("norm.scale");
+  if (file.tensors.contains("norm.mix")) model.normalizer.mix = file.get_matrix("norm.mix");
   model.wavelengths = file.get_vector("wavelength_um");
   model.class_names = read_class_names(file);
   model.class_colours = read_colours(file);

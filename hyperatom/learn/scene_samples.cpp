@@ -81,25 +81,54 @@ void name_classes(const SceneSamples& samples, const Labels& labels, Model& mode
   }
 }
 
-Normalizer fit_normalizer(std::string_view kind, SceneSource& source) {
-  constexpr Index enough = 1000000;
-  const SceneInfo& scene = source.info();
-  const Index step = std::max<Index>(1, scene.pixels() / enough);
-  const bool one_will_do = !learns_from_pixels(kind);
+namespace {
+
+/// Valid pixels of a scene, two rows at a time, and which of them are neighbours.
+struct PixelSample {
+  Index bands;
   std::vector<float> values;
-  Strip strip;
-  for (Index row = 0; row < scene.rows && !(one_will_do && !values.empty()); row += step) {
-    source.read(row, 1, strip);
-    for (Index i = 0; i < scene.cols; ++i)
-      if (strip.valid[at(i)])
-        values.insert(values.end(), strip.pixels.data() + i * scene.bands,
-                      strip.pixels.data() + (i + 1) * scene.bands);
+  std::vector<Normalizer::Pair> pairs;
+
+  Index size() const { return static_cast<Index>(values.size()) / bands; }
+
+  void add(const Strip& strip, Index cols) {
+    const Index rows = static_cast<Index>(strip.valid.size()) / cols;
+    std::vector<Index> place(strip.valid.size(), -1);
+    for (Index i = 0; i < rows * cols; ++i) {
+      if (!strip.valid[at(i)]) continue;
+      place[at(i)] = size();
+      values.insert(values.end(), strip.pixels.data() + i * bands,
+                    strip.pixels.data() + (i + 1) * bands);
+      if (i % cols > 0 && place[at(i - 1)] >= 0) pairs.push_back({place[at(i - 1)], place[at(i)]});
+      if (i >= cols && place[at(i - cols)] >= 0)
+        pairs.push_back({place[at(i - cols)], place[at(i)]});
+    }
   }
-  const auto count = static_cast<Index>(values.size()) / scene.bands;
-  if (count == 0)
+};
+
+}  // namespace
+
+Normalizer fit_normalizer(std::string_view kind, SceneSource& source) {
+  const SceneInfo& scene = source.info();
+  const bool noise = learns_from_noise(kind), one_will_do = !learns_from_pixels(kind);
+  const Index enough = noise ? 100000 : 1000000, height = noise ? 2 : 1;  // pixels, rows at once
+  const Index step = height * std::max<Index>(1, scene.pixels() / enough);
+  PixelSample sample{scene.bands, {}, {}};
+  Strip strip;
+  for (Index row = 0; row < scene.rows && !(one_will_do && sample.size() > 0); row += step) {
+    source.read(row, std::min(height, scene.rows - row), strip);
+    sample.add(strip, scene.cols);
+  }
+  if (sample.size() == 0)
     throw DataError(fmt::format(
         "{}: no pixel can be used: all are no-data, masked, not finite or zero", scene.path));
-  return Normalizer::fit(kind, Eigen::Map<const MatrixF>(values.data(), scene.bands, count));
+  try {
+    return Normalizer::fit(
+        kind, Eigen::Map<const MatrixF>(sample.values.data(), scene.bands, sample.size()),
+        sample.pairs);
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("{}: {}", scene.path, error.what()));
+  }
 }
 
 }  // namespace hyperatom

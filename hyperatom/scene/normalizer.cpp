@@ -1,7 +1,9 @@
 #include "hyperatom/scene/normalizer.hpp"
 
+#include <Eigen/Eigenvalues>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "hyperatom/base/error.hpp"
@@ -10,18 +12,18 @@
 namespace hyperatom {
 namespace {
 
-enum class Statistics { none, standard, minmax };
+enum class Statistics { none, standard, minmax, noise };
 
 struct Kind {
   std::string_view name;
   Statistics statistics;
-  bool unit;
+  bool unit;  ///< at last
 };
 
 constexpr Kind kinds[] = {
     {"none", Statistics::none, false},         {"unit", Statistics::none, true},
     {"standard", Statistics::standard, false}, {"standard+unit", Statistics::standard, true},
-    {"minmax", Statistics::minmax, false},
+    {"minmax", Statistics::minmax, false},     {"mnf", Statistics::noise, true},
 };
 
 const Kind& find_kind(std::string_view name) {
@@ -43,13 +45,107 @@ void expect_pixels(const Eigen::Ref<const MatrixF>& pixels) {
                         pixels(b, j), b));
 }
 
+// Eigen sums the squares in an order that depends on the number of entries alone; a sum() over the
+// memory of a column would depend on its alignment, hence on the column's place.
+void make_unit(Eigen::Ref<Vector> x) {
+  if (const double norm = x.norm(); norm > 0) x /= norm;
+}
+
+/// The noise that neighbours differ by. Pairs across an edge differ by more than noise, so that
+/// only the half of the pairs that differ least counts.
+class Noise {
+ public:
+  Noise(const Matrix& X, std::span<const Normalizer::Pair> pairs) : X_(X), pairs_(pairs) {
+    Vector squares = Vector::Zero(X.rows());
+    for (const auto& pair : pairs) squares += difference(pair).cwiseAbs2();
+    if (squares.maxCoeff() <= 0)
+      throw DataError("mnf: neighbouring pixels are all equal, expected some noise");
+    weight_ = squares.unaryExpr([&](double s) { return s > 0 ? squares.maxCoeff() / s : 0; });
+  }
+
+  Matrix covariance() const {
+    std::vector<double> sizes;
+    for (const auto& pair : pairs_) sizes.push_back(size(pair));
+    std::vector<double> sorted = sizes;
+    const auto middle = sorted.begin() + static_cast<Index>(sorted.size() / 2);
+    std::nth_element(sorted.begin(), middle, sorted.end());
+    Matrix sum = Matrix::Zero(X_.rows(), X_.rows());
+    Matrix block(X_.rows(), 256);
+    Index kept = 0, filled = 0;
+    const auto add = [&] {
+      sum.selfadjointView<Eigen::Lower>().rankUpdate(block.leftCols(filled));
+      kept += filled;
+      filled = 0;
+    };
+    for (size_t i = 0; i < pairs_.size(); ++i) {
+      if (sizes[i] > *middle) continue;
+      block.col(filled++) = difference(pairs_[i]);
+      if (filled == block.cols()) add();
+    }
+    add();
+    return Matrix(sum.selfadjointView<Eigen::Lower>()) / (2 * static_cast<double>(kept));
+  }
+
+ private:
+  Vector difference(const Normalizer::Pair& pair) const {
+    return X_.col(pair[0]) - X_.col(pair[1]);
+  }
+  double size(const Normalizer::Pair& pair) const {
+    return difference(pair).cwiseAbs2().dot(weight_);
+  }
+
+  const Matrix& X_;
+  std::span<const Normalizer::Pair> pairs_;
+  Vector weight_;
+};
+
+/// Minimum noise fraction: components of pixels in which the noise is white, the strongest signal
+/// first, each weighted as Wiener would by the share of signal in it.
+Normalizer fit_mnf(const Eigen::Ref<const MatrixF>& pixels,
+                   std::span<const Normalizer::Pair> pairs) {
+  const Index bands = pixels.rows();
+  if (static_cast<Index>(pairs.size()) < 4 * bands)
+    throw DataError(
+        fmt::format("mnf: {} pairs of valid neighbouring pixels, expected at least 4 for each of "
+                    "the {} bands",
+                    pairs.size(), bands));
+  Matrix X = pixels.cast<double>();
+  for (Index j = 0; j < X.cols(); ++j) make_unit(X.col(j));
+  Matrix noise = Noise(X, pairs).covariance();
+  noise.diagonal().array() += 1e-9 * noise.trace() / static_cast<double>(bands);
+  const Eigen::SelfAdjointEigenSolver<Matrix> of_noise(noise);
+  const Matrix whiten =
+      of_noise.eigenvectors() * of_noise.eigenvalues().cwiseSqrt().cwiseInverse().asDiagonal();
+
+  Normalizer result{"mnf", X.rowwise().mean(), Vector::Ones(bands), {}};
+  X.colwise() -= result.offset;
+  const Matrix white = whiten.transpose() * X;
+  const Eigen::SelfAdjointEigenSolver<Matrix> of_pixels(
+      Matrix(white * white.transpose() / static_cast<double>(X.cols())));
+  const Vector& power = of_pixels.eigenvalues();  // of signal and noise, ascending
+  // Most components of many bands are noise, whose power the median tells; of few bands it can't.
+  const double floor = std::min(power[bands / 2], 2.0);
+  Index features = 0;
+  while (features < bands && power[bands - 1 - features] > floor) ++features;
+  features = std::max<Index>(features, 1);
+  Vector weight(features);
+  for (Index k = 0; k < features; ++k)
+    weight[k] = std::sqrt(std::max(1 - floor / power[bands - 1 - k], 0.01));
+  result.mix = weight.asDiagonal() *
+               (of_pixels.eigenvectors().rowwise().reverse().leftCols(features).transpose() *
+                whiten.transpose());
+  return result;
+}
+
 }  // namespace
 
-Normalizer Normalizer::fit(std::string_view kind, const Eigen::Ref<const MatrixF>& pixels) {
+Normalizer Normalizer::fit(std::string_view kind, const Eigen::Ref<const MatrixF>& pixels,
+                           std::span<const Pair> pairs) {
   const Statistics statistics = find_kind(kind).statistics;
   expect_pixels(pixels);
+  if (statistics == Statistics::noise) return fit_mnf(pixels, pairs);
   const Index bands = pixels.rows(), n = pixels.cols();
-  Normalizer result{std::string(kind), Vector::Zero(bands), Vector::Ones(bands)};
+  Normalizer result{std::string(kind), Vector::Zero(bands), Vector::Ones(bands), {}};
   if (statistics == Statistics::none) return result;
 
   const Vector low = pixels.rowwise().minCoeff().cast<double>();
@@ -76,21 +172,30 @@ Matrix Normalizer::apply(const Eigen::Ref<const MatrixF>& pixels) const {
     throw DataError(fmt::format(
         "the pixels have {} bands, expected the {} that the normalization was fitted on",
         pixels.rows(), bands()));
-  const bool unit = find_kind(kind).unit;
-  Matrix result(pixels.rows(), pixels.cols());
+  const Kind& how = find_kind(kind);
+  Matrix result(features(), pixels.cols());
+  Vector x(bands()), mixed(features());
   for (Index j = 0; j < pixels.cols(); ++j) {
+    x = pixels.col(j).cast<double>();
+    if (how.statistics == Statistics::noise) make_unit(x);
+    x = (x - offset).cwiseProduct(scale);
+    if (mix.size() > 0) {
+      mixed.setZero();  // band by band: one order of sums, wherever the column lies
+      for (Index b = 0; b < bands(); ++b) mixed += x[b] * mix.col(b);
+    }
     auto column = result.col(j);
-    column = (pixels.col(j).cast<double>() - offset).cwiseProduct(scale);
-    if (!unit) continue;
-    // Eigen sums the squares in an order that depends on the number of bands alone; a sum() over
-    // the memory of the column would depend on its alignment, hence on the column's place.
-    if (const double norm = column.norm(); norm > 0) column /= norm;
+    column = mix.size() > 0 ? mixed : x;
+    if (how.unit) make_unit(column);
   }
   return result;
 }
 
 bool learns_from_pixels(std::string_view kind) {
   return find_kind(kind).statistics != Statistics::none;
+}
+
+bool learns_from_noise(std::string_view kind) {
+  return find_kind(kind).statistics == Statistics::noise;
 }
 
 std::vector<std::string> normalizer_kinds() {

@@ -166,6 +166,51 @@ def expect_explained(hyperatom: Command, example: Example, made: Made, maps: Map
     assert not re.search(r"\bnan\b|\binf\b", hyperatom(*words).stdout)
 
 
+def mnf_metric(cube: np.ndarray, valid: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Mean of the unit pixels, and mix' mix of `--normalize mnf` (components have no sign): neighbours
+    in all rows, and in rows 2k and 2k + 1."""
+    def pairs(a: np.ndarray, b: np.ndarray, both: np.ndarray) -> np.ndarray:
+        return (a - b)[both]
+    across = pairs(cube[:, 1:], cube[:, :-1], valid[:, 1:] & valid[:, :-1])
+    down = pairs(cube[1::2], cube[:-1:2], valid[1::2] & valid[:-1:2])
+    differences = np.concatenate([across, down])
+    sizes = (differences**2 / (differences**2).sum(axis=0)).sum(axis=1)
+    least = differences[sizes <= np.sort(sizes)[len(sizes) // 2]]
+    noise = least.T @ least / (2 * len(least))
+    noise += 1e-9 * np.trace(noise) / len(noise) * np.eye(len(noise))
+    pixels = cube[valid]
+    whiten = np.linalg.inv(np.linalg.cholesky(noise))
+    white = (pixels - pixels.mean(axis=0)) @ whiten.T
+    power, turn = np.linalg.eigh(white.T @ white / len(white))
+    floor = min(power[len(power) // 2], 2)
+    weight = np.where(power > floor, np.maximum(1 - floor / power, 0.01), 0)
+    mix = whiten.T @ turn
+    return pixels.mean(axis=0), mix @ np.diag(weight) @ mix.T, int((power > floor).sum())
+
+
+def test_mnf_is_what_numpy_makes_of_the_scene(hyperatom: Command, example: Example) -> None:
+    mean, metric, features = mnf_metric(normalized(example), usable(example.scene))
+    made = hyperatom(*with_split("train", example, "--normalize", "mnf", *settings_of("src-l12-k"),
+                                 "-o", "run", "--json")).json
+    texts, arrays = read_tensors(hyperatom.folder / "run/model.safetensors")
+    mix = arrays["norm.mix"].T  # column by column in the file
+    assert json.loads(texts["spec"])["normalizer"] == "mnf"
+    assert arrays["norm.offset"] == pytest.approx(mean, abs=1e-12)
+    assert mix.shape == (features, 20) and arrays["dictionary"].shape[1] == features
+    assert mix.T @ mix == pytest.approx(metric, rel=1e-6, abs=1e-6 * np.abs(metric).max())
+    train, _ = sides(example.split)
+    atoms = (normalized(example).reshape(1600, 20)[train] - mean) @ mix.T
+    atoms /= np.linalg.norm(atoms, axis=1, keepdims=True)
+    assert arrays["dictionary"] == pytest.approx(atoms, abs=1e-9)
+
+    maps = classify(hyperatom, example.scene, hyperatom.folder / "run", "--threads", 2)
+    result = hyperatom("evaluate", maps.map, "--labels", example.labels, "--split", example.split,
+                       "--json").json
+    assert result == made["test"] and result["overall"] > 0.5
+    same_maps(classify(hyperatom, example.scene, hyperatom.folder / "run", "--threads", 1, "--ram",
+                       1, name="again"), maps)
+
+
 @pytest.mark.parametrize("method", ["svm-l", "src-l12-k"])
 def test_finished_run_without_steps_can_be_resumed(hyperatom: Command, method: str,
                                                    trained: Callable[[str], Made]) -> None:

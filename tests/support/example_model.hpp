@@ -15,7 +15,7 @@ inline Model example_model() {
   model.weights = (Matrix(2, 4) << 0.1, -0.2, 0.3, -0.4, 5e300, -0.0, 0.7, 0.8).finished();
   model.bias = (Vector(2) << 0.25, -1.0 / 7).finished();
   model.atom_classes = {0, 0, 1, 1};
-  model.normalizer = {"standard+unit", Vector::LinSpaced(3, 0, 1), Vector::LinSpaced(3, 1, 3)};
+  model.normalizer = {"standard+unit", Vector::LinSpaced(3, 0, 1), Vector::LinSpaced(3, 1, 3), {}};
   model.wavelengths = (Vector(3) << 0.45, 0.55, 0.65).finished();
   model.class_ids = {2, 7};
   model.class_names = {"\"Corn\"\n\\no till\\", "W\xc3\xa4lder \xf0\x9f\x8c\xb2"};

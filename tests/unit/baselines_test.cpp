@@ -20,7 +20,7 @@ using test::TemporaryFolder;
 
 /// What `train` would fill in.
 void complete(Model& model, const Samples& samples) {
-  model.normalizer = {"none", Vector::Zero(samples.bands()), Vector::Ones(samples.bands())};
+  model.normalizer = {"none", Vector::Zero(samples.bands()), Vector::Ones(samples.bands()), {}};
   for (Index c = 0; c < samples.classes; ++c) {
     model.class_ids.push_back(c + 1);
     model.class_names.push_back("class " + std::to_string(c + 1));

@@ -34,6 +34,7 @@ void expect_same(const Model& a, const Model& b) {
   EXPECT_EQ(a.normalizer.kind, b.normalizer.kind);
   EXPECT_EQ(a.normalizer.offset, b.normalizer.offset);
   EXPECT_EQ(a.normalizer.scale, b.normalizer.scale);
+  EXPECT_EQ(a.normalizer.mix, b.normalizer.mix);
   EXPECT_EQ(a.wavelengths, b.wavelengths);
   EXPECT_EQ(a.class_ids, b.class_ids);
   EXPECT_EQ(a.class_names, b.class_names);
@@ -46,6 +47,16 @@ TEST(ModelFile, GivesBackEveryField) {
   save_model(example_model(), folder / "m.safetensors");
   expect_same(load_model(folder / "m.safetensors"), example_model());
   EXPECT_EQ(folder.names(), std::set<std::string>{"m.safetensors"});
+}
+
+TEST(ModelFile, GivesBackTheMixOfBands) {
+  const TemporaryFolder folder;
+  Model model = example_model();
+  model.normalizer = {"mnf", Vector::LinSpaced(5, 0, 1), Vector::Ones(5),
+                      Matrix::Random(model.features(), 5)};
+  model.wavelengths = Vector::LinSpaced(5, 0.4, 0.8);
+  save_model(model, folder / "m.safetensors");
+  expect_same(load_model(folder / "m.safetensors"), model);
 }
 
 TEST(ModelFile, SavingWhatWasLoadedGivesTheSameBytes) {
@@ -181,6 +192,18 @@ TEST(Model, ValidationNamesTheField) {
        [](Model& m) { m.normalizer.offset.resize(2); }},
       {"normalizer.scale has 4 entries, expected 3 (bands)",
        [](Model& m) { m.normalizer.scale.resize(4); }},
+      {"normalizer.mix is 3 x 5, expected none for",
+       [](Model& m) { m.normalizer.mix.setOnes(3, 5); }},
+      {"normalizer.mix is 2 x 5, expected 3 (features of an atom) x as many bands or more",
+       [](Model& m) {
+         m.normalizer.kind = "mnf";
+         m.normalizer.mix.setOnes(2, 5);
+       }},
+      {"normalizer.offset has 3 entries, expected 5 (bands)",
+       [](Model& m) {
+         m.normalizer.kind = "mnf";
+         m.normalizer.mix.setOnes(3, 5);
+       }},
       {"normalizer.scale has an entry that is not finite",
        [](Model& m) { m.normalizer.scale[0] = nan; }},
       {"wavelengths has 2 entries, expected 3 (bands)", [](Model& m) { m.wavelengths.resize(2); }},

@@ -188,7 +188,7 @@ Model small_model(const Method& method, const Samples& samples, double lambda1) 
   options.epochs = 2;
   options.atoms_per_class = 3;
   Model model = fit(method, samples, options);
-  model.normalizer = {"none", Vector::Zero(samples.bands()), Vector::Ones(samples.bands())};
+  model.normalizer = {"none", Vector::Zero(samples.bands()), Vector::Ones(samples.bands()), {}};
   model.class_ids = {1, 2, 3};
   model.class_names = {"a", "b", "c"};
   model.class_colours.resize(3);
