@@ -120,7 +120,8 @@ def section(table: Table, out: Path) -> str:
 HEAD = """# Results
 
 Made by `bench/paper/tables.py --write` from what `hyperatom compare` printed; the commands below repeat each table. Every method is tuned
-in the same way, on training pixels alone, within every split ([decision 014](decisions/014-tuning.md) says how and over which grids). OA, AA
+in the same way, on training pixels alone, within every split ([decision 014](decisions/014-tuning.md) says how and over which grids), on pixels
+normalised in the same way ([decision 015](decisions/015-mnf.md), chosen on training pixels too). OA, AA
 and kappa are means over the repeats, with the standard deviation of a repeat behind the sign; times are means in seconds: of tuning, added up over
 trials that run on one thread each; of training and classifying on two cores that other work may have kept busy. Atoms are those of the
 dictionary, or support vectors. Leakage is the share of test pixels whose window holds a training pixel: high leakage flatters every
