@@ -1,4 +1,4 @@
-# Parsing the same library headers was half of every build. hyperatom_precompile(TARGET HEADER...) parses the headers that most sources share
+# Most sources include the same headers of libraries. hyperatom_precompile(TARGET HEADER...) parses them
 # once for a target, and the further ones given; a target after FROM shares those of another one instead.
 option(HYPERATOM_PRECOMPILE "Precompile the headers of libraries" OFF)
 set(HYPERATOM_SHARED_HEADERS <algorithm> <array> <cmath> <cstdint> <filesystem> <functional> <limits> <map> <memory> <optional> <span> <string>

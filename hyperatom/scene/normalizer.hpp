@@ -1,6 +1,5 @@
-// How pixels are scaled before a kernel sees them: fitted once on the scene trained on (its labels
-// play no part), kept in the model, never refitted on the scene to classify. Per band b of a pixel
-// x
+// How pixels are scaled before a kernel sees them: fitted once on the scene trained on, without its
+// labels, kept in the model, never refitted on the scene to classify. Per band b of a pixel x
 //
 //   x_b -> (x_b - offset_b) * scale_b,    then    x -> x / ||x||    for the kinds with "unit"
 //
@@ -9,9 +8,10 @@
 //   standard       offset mean             scale 1 / standard deviation (population)
 //   standard+unit  as standard                                                     then / ||x||
 //   minmax         offset minimum          scale 1 / (maximum - minimum)
-//   mnf            x / ||x|| first; offset mean; then turned to fewer features, x -> mix x, in
-//                  which the noise is white and those that are mostly noise weigh little; then /
-//                  ||x||
+//   mnf            of x / ||x||: offset mean   scale 1, then x -> mix x            then / ||x||
+//
+// mix turns bands into fewer features, in which the noise is white and what is mostly noise weighs
+// little.
 //
 // A band that is constant in the training pixels has scale 0 in the kinds that fit one: it adds
 // nothing, rather than NaN. A pixel of length 0 stays 0; callers mask it.
