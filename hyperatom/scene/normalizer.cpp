@@ -58,9 +58,9 @@ class Noise {
   Noise(const Matrix& X, std::span<const Normalizer::Pair> pairs) : X_(X), pairs_(pairs) {
     Vector squares = Vector::Zero(X.rows());
     for (const auto& pair : pairs) squares += difference(pair).cwiseAbs2();
-    if (squares.maxCoeff() <= 0)
-      throw DataError("mnf: neighbouring pixels are all equal, expected some noise");
-    weight_ = squares.unaryExpr([&](double s) { return s > 0 ? squares.maxCoeff() / s : 0; });
+    const double most = squares.maxCoeff();
+    if (most <= 0) throw DataError("mnf: neighbouring pixels are all equal, expected some noise");
+    weight_ = squares.unaryExpr([&](double s) { return s > 0 ? most / s : 0; });
   }
 
   Matrix covariance() const {
