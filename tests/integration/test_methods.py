@@ -661,6 +661,7 @@ def test_killed_tuning_goes_on(hyperatom: Command, example: Example, whole_tunin
     expect_same_tuning(tuned, whole_tuning)
 
 
+@pytest.mark.usefixtures("slow")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 def test_interrupted_tuning_goes_on(hyperatom: Command, example: Example, whole_tuning: Path,
                                     number: signal.Signals) -> None:
@@ -674,6 +675,7 @@ def test_interrupted_tuning_goes_on(hyperatom: Command, example: Example, whole_
     expect_same_tuning(tuned, whole_tuning)
 
 
+@pytest.mark.usefixtures("slow")
 @pytest.mark.parametrize("keep", [0, 1, 20, -1])
 def test_line_that_a_kill_cut_short_is_made_again(hyperatom: Command, whole_tuning: Path,
                                                   keep: int) -> None:
@@ -966,6 +968,7 @@ def whole_comparison(binary: Path, example: Example,
         "--json").json
 
 
+@pytest.mark.usefixtures("slow")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=lambda number: number.name)
 def test_stopped_comparison_goes_on(hyperatom: Command, example: Example,
                                     whole_comparison: dict[str, Any],
@@ -1063,23 +1066,3 @@ def test_figures_of_the_paper_can_be_asked_for(hyperatom: Command, example: Exam
     expect_paper(hyperatom.folder / "compared", told, "Table 2, Pavia University")
     text = hyperatom("compare", "--resume", "compared").stdout
     assert "paper: Table 2, Pavia University" in text
-
-
-@pytest.mark.usefixtures("slow")
-def test_table_2_from_two_label_maps(hyperatom: Command) -> None:
-    """As the paper's Pavia University is given: 610 x 340 pixels of 103 bands."""
-    hyperatom("synth", "-o", "scene.img", "--labels", "labels.tif", "--rows", 610, "--cols", 340,
-              "--bands", 103, "--classes", 9)
-    labels = hyperatom.folder / "labels.tif"
-    ids, train = read(labels), np.zeros((610, 340), np.uint8)
-    rng = np.random.default_rng(1)
-    for c in range(1, 10):
-        train.flat[rng.permutation(np.flatnonzero(ids == c))[:15]] = c
-    write_labels(hyperatom.folder / "train.tif", labels, train)
-    write_labels(hyperatom.folder / "test.tif", labels, np.where(train > 0, 0, ids))
-    told = hyperatom("compare", "scene.img", "--labels", "train.tif", "--test-labels", "test.tif",
-                     "--methods", "svm-l,svm-k", "-o", "compared", "--json", timeout=600).json
-    assert told["splits"][0]["train"] == 9 * 15
-    assert told["splits"][0]["test"] == (ids > 0).sum() - 9 * 15
-    expect_paper(hyperatom.folder / "compared", told, "Table 2, Pavia University")
-    assert min(method["overall"]["mean"] for method in told["methods"]) > 0.5
