@@ -166,18 +166,21 @@ Grid default_grid(const Method& method) {
     else
       grid.push_back({"lambda1", {"4x", "1x", "0.25x", "0.06x", "0.015x"}});
   } else if (method.joint && method.kernel) {
-    grid.push_back({"window", {"9", "25", "49", "121", "225"}});
+    grid.push_back({"window", {"9", "25", "49", "121"}});
     grid.push_back({"sigma", {"2.5x", "6x", "16x"}});
     grid.push_back({"lambda1", {"1x", "0.5x"}});
+    grid.push_back({"rho", {"3x"}});
   } else if (method.joint) {
     grid.push_back({"window", {"9", "25", "49", "121"}});
-    grid.push_back({"lambda1", {"1x", "0.4x", "0.2x", "0.1x"}});
+    grid.push_back({"lambda1", {"2x", "1x", "0.4x"}});
+    grid.push_back({"rho", {"3x"}});
   } else {
-    if (method.kernel) grid.push_back({"sigma", {"1x", "2.5x", "6x", "16x"}});
-    if (method.kernel)
+    if (method.kernel) {
+      grid.push_back({"sigma", {"1x", "4x", "16x"}});
       grid.push_back({"lambda1", {"1x", "0.3x", "0.1x"}});
-    else
+    } else {
       grid.push_back({"lambda1", {"3x", "1x", "0.3x"}});
+    }
     grid.push_back({"nu", {"1e-4", "1e-5"}});
     grid.push_back({"loss", {"squared", "softmax"}});
   }

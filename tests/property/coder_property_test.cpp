@@ -798,7 +798,7 @@ TEST(CoderProperty, LargeCoherentDictionary) {
   Random random(11);
   const Index d = slow_build ? 300 : 600;
   const Matrix D = coherent_atoms(random, 103, d);
-  for (const Index pixels : {Index{121}, Index{1}}) {
+  for (const Index pixels : {Index{225}, Index{1}}) {
     Problem p = make_problem(*gaussian(1), D, make_window(random, D, pixels));
     p.lambda1 = 0.01;
     SCOPED_TRACE(fmt::format("S={}", pixels));
