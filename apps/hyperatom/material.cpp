@@ -89,6 +89,19 @@ std::vector<char> valid_around(SceneSource& source, const std::vector<Index>& pi
   return valid;
 }
 
+/// The kind asked for; `unit` in place of the default where a scene does not show its noise.
+Normalizer choose_normalizer(const TrainRequest& request, SceneSource& source, Console& console) {
+  try {
+    return fit_normalizer(request.normalize, source);
+  } catch (const DataError& error) {
+    if (request.given.contains("normalize")) throw;
+    Normalizer unit = fit_normalizer("unit", source);
+    console.warn(
+        fmt::format("{}; pixels are scaled to length 1 instead (--normalize unit)", error.what()));
+    return unit;
+  }
+}
+
 }  // namespace
 
 const SceneSamples& Material::samples(Index window) {
@@ -119,7 +132,7 @@ Material prepare(const TrainRequest& request, Console& console) {
   expect_labelled(material.split.train, material.labels,
                   request.split.empty() ? request.labels.path : request.split, request.labels.path);
   for (const std::string& note : material.split.notes) console.say("split: " + note);
-  material.normalizer = fit_normalizer(request.normalize, *material.source);
+  material.normalizer = choose_normalizer(request, *material.source, console);
   return material;
 }
 

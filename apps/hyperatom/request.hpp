@@ -17,7 +17,7 @@ struct TrainRequest {
   std::string split = {};        ///< a split file
   std::string method = "sdl-l12-k";
   Index window = 9;
-  std::string normalize = "unit";
+  std::string normalize = "mnf";
   TrainOptions options = {};
   std::set<std::string> given = {};  ///< options that were asked for; the others are chosen
 

@@ -52,14 +52,22 @@ void make_unit(Eigen::Ref<Vector> x) {
 }
 
 /// The noise that neighbours differ by. Pairs across an edge differ by more than noise, so that
-/// only the half of the pairs that differ least counts.
+/// only the half of the pairs that differ least counts; equal pixels are copies and tell nothing.
 class Noise {
  public:
-  Noise(const Matrix& X, std::span<const Normalizer::Pair> pairs) : X_(X), pairs_(pairs) {
+  Noise(const Matrix& X, std::span<const Normalizer::Pair> pairs) : X_(X) {
     Vector squares = Vector::Zero(X.rows());
-    for (const auto& pair : pairs) squares += difference(pair).cwiseAbs2();
+    for (const auto& pair : pairs) {
+      if (X.col(pair[0]) == X.col(pair[1])) continue;
+      pairs_.push_back(pair);
+      squares += difference(pair).cwiseAbs2();
+    }
+    if (static_cast<Index>(pairs_.size()) < 4 * X.rows())
+      throw DataError(
+          fmt::format("mnf: {} pairs of valid neighbouring pixels that differ, expected at least 4 "
+                      "for each of the {} bands",
+                      pairs_.size(), X.rows()));
     const double most = squares.maxCoeff();
-    if (most <= 0) throw DataError("mnf: neighbouring pixels are all equal, expected some noise");
     weight_ = squares.unaryExpr([&](double s) { return s > 0 ? most / s : 0; });
   }
 
@@ -95,7 +103,7 @@ class Noise {
   }
 
   const Matrix& X_;
-  std::span<const Normalizer::Pair> pairs_;
+  std::vector<Normalizer::Pair> pairs_;
   Vector weight_;
 };
 
@@ -104,11 +112,6 @@ class Noise {
 Normalizer fit_mnf(const Eigen::Ref<const MatrixF>& pixels,
                    std::span<const Normalizer::Pair> pairs) {
   const Index bands = pixels.rows();
-  if (static_cast<Index>(pairs.size()) < 4 * bands)
-    throw DataError(
-        fmt::format("mnf: {} pairs of valid neighbouring pixels, expected at least 4 for each of "
-                    "the {} bands",
-                    pairs.size(), bands));
   Matrix X = pixels.cast<double>();
   for (Index j = 0; j < X.cols(); ++j) make_unit(X.col(j));
   Matrix noise = Noise(X, pairs).covariance();

@@ -126,7 +126,7 @@ def example(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Example:
                 "--classes", 4, "--field", 10, "--seed", 1, "--json")
     split_run = run("split", labels, "--per-class", 10, "-o", split, "--json")
     train = run("train", scene, "--labels", labels, "--split", split, "--epochs", 5, "--kernel",
-                "gaussian(sigma=0.1)", "-o", folder / "run", "--json")
+                "gaussian(sigma=0.1)", "--normalize", "unit", "-o", folder / "run", "--json")
     return Example(scene, labels, split, folder / "run", synth.json, split_run.json, train.json)
 
 

@@ -37,9 +37,9 @@ def window_size(method: str) -> int:
     return 9 if "l12" in method else 1
 
 
-def settings_of(method: str) -> list[object]:
+def settings_of(method: str, normalize: str = "unit") -> list[object]:
     """So that nothing has to be chosen by trials."""
-    words: list[object] = ["--method", method]
+    words: list[object] = ["--method", method, "--normalize", normalize]
     if method.endswith("k"):
         words += ["--kernel", KERNEL]
     words += {"svm": ["--cost", COST],
@@ -190,8 +190,8 @@ def mnf_metric(cube: np.ndarray, valid: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 def test_mnf_is_what_numpy_makes_of_the_scene(hyperatom: Command, example: Example) -> None:
     mean, metric, features = mnf_metric(normalized(example), usable(example.scene))
-    made = hyperatom(*with_split("train", example, "--normalize", "mnf", *settings_of("src-l12-k"),
-                                 "-o", "run", "--json")).json
+    made = hyperatom(*with_split("train", example, *settings_of("src-l12-k", "mnf"), "-o", "run",
+                                 "--json")).json
     texts, arrays = read_tensors(hyperatom.folder / "run/model.safetensors")
     mix = arrays["norm.mix"].T  # column by column in the file
     assert json.loads(texts["spec"])["normalizer"] == "mnf"

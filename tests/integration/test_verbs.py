@@ -29,8 +29,8 @@ VERBS = ("info", "synth", "demo", "split", "train", "tune", "classify", "evaluat
 QUICK_VERBS = [verb for verb in VERBS if verb != "demo"]
 KERNEL = "gaussian(sigma=0.1)"
 SIGMA = 0.1
-QUICK = ("--epochs", 5, "--kernel", KERNEL)
-LONG = ("--epochs", 300, "--kernel", KERNEL)
+QUICK = ("--epochs", 5, "--kernel", KERNEL, "--normalize", "unit")  # as `example` was trained
+LONG = ("--epochs", 300, "--kernel", KERNEL, "--normalize", "unit")
 TINY_SCENE = ("--rows", 24, "--cols", 20, "--bands", 6, "--classes", 2, "--field", 8)
 RUN_FILES = {"args.json", "confusion.csv", "last.safetensors", "log.txt", "metrics.json",
              "model.safetensors", "per_class.csv", "results.csv", "split.json"}
@@ -626,7 +626,7 @@ def test_args_say_what_was_asked_for_and_what_was_chosen(example: Example,
     assert args["inputs"]["scene"] == str(example.scene)
     assert args["inputs"]["split"] == str(example.split)
     assert args["options"]["epochs"] == 5 and args["options"]["kernel"] == KERNEL
-    assert args["given"] == ["epochs", "kernel"] and "more" not in args
+    assert args["given"] == ["epochs", "kernel", "normalize"] and "more" not in args
     assert args["chosen"] == example.train_json["chosen"]
     chosen = {each["option"]: each for each in args["chosen"]}
     assert {"ball", "lambda1", "rho"} <= chosen.keys()
@@ -1051,8 +1051,8 @@ def test_explanation_is_that_of_the_map(hyperatom: Command, example: Example, ma
 
 def test_code_of_one_pixel_is_the_lasso(hyperatom: Command, example: Example) -> None:
     """Its optimality conditions, in NumPy: K a - k(D, x) + lambda1 sign(a) = 0 where a is not."""
-    result = hyperatom(*train_words(example, "--split", example.split, *QUICK, "--method",
-                                    "sdl-l1-k", "--tolerance", 1e-12)).json
+    result = hyperatom(*train_words(example, "--split", example.split, *QUICK, "--method", "sdl-l1-k",
+                                    "--tolerance", 1e-12)).json
     _, model = read_tensors(hyperatom.folder / "run/model.safetensors")
     D, K, cube = model["dictionary"], gaussian(*[model["dictionary"]] * 2), read(example.scene)
     for row, col in telling_pixels(usable(example.scene)):
