@@ -240,9 +240,8 @@ TEST(Normalizer, MnfOfFewBandsKeepsThem) {
 
 TEST(Normalizer, MnfRefusesWhatHasNoNoise) {
   const std::string none =
-      "mnf: 0 pairs of valid neighbouring pixels that differ, expected at least 4 for each of the "
-      "3 "
-      "bands";
+      "mnf: 0 pairs of valid neighbouring pixels that differ, "
+      "expected at least 4 for each of the 3 bands";
   EXPECT_EQ(thrown<DataError>([] { Normalizer::fit("mnf", random_pixels(3, 9)); }), none);
   EXPECT_EQ(thrown<DataError>([] { fit_row("mnf", MatrixF::Ones(3, 90)); }), none);
 }
