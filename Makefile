@@ -4,7 +4,7 @@ export JOBS
 BUILD_RELEASE = cmake --preset release && cmake --build --preset release --parallel $(JOBS)
 
 .NOTPARALLEL:
-.PHONY: all deps demo test asan tsan bench paper format check golden clean help
+.PHONY: all deps demo test asan tsan bench bench-peers paper format check golden clean help
 
 all: ## release build into build/release (installs nothing)
 	@$(BUILD_RELEASE)
@@ -33,6 +33,17 @@ bench: ## build and run the micro-benchmarks
 	@build/release/bin/hyperatom_bench
 	@build/release/bin/hyperatom_ratios
 
+bench-peers: build/venv-peers/.installed ## the coder beside its peers from PyPI; hours, or QUICK=1: minutes
+	@scripts/install_deps.sh --dev
+	@$(BUILD_RELEASE) --target hyperatom_cli hyperatom_rivals
+	@build/venv-peers/bin/python bench/peers/measure.py $(if $(QUICK),--quick -o build/peers/quick.json,-o bench/results/peers.json) $(if $(DATA),--data $(DATA))
+
+build/venv-peers/.installed: bench/peers/requirements.txt
+	@scripts/install_deps.sh --dev
+	@python3 -m venv build/venv-peers
+	@build/venv-peers/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
 paper: deps all ## the paper's tables on the scenes in ../shared/data (or DATA=...), into docs/results.md
 	@bench/paper/tables.py --write $(if $(DATA),--data $(DATA))
 
@@ -54,4 +65,4 @@ clean: ## remove everything built
 	@rm -rf build
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 12

@@ -6,10 +6,14 @@
 
 namespace hyperatom::bench {
 
-Admm::Admm(const Matrix& K, double lambda1, double rho) : K_(K), lambda1_(lambda1), rho_(rho) {
+Matrix admm_inverse(const Matrix& K, double rho) {
   const Matrix shifted = K + rho * Matrix::Identity(K.rows(), K.rows());
-  inverse_ = shifted.llt().solve(Matrix::Identity(K.rows(), K.rows()));
+  return shifted.llt().solve(Matrix::Identity(K.rows(), K.rows()));
 }
+
+Admm::Admm(const Eigen::Map<const Matrix>& K, const Eigen::Map<const Matrix>& inverse,
+           double lambda1, double rho)
+    : K_(K), inverse_(inverse), lambda1_(lambda1), rho_(rho) {}
 
 void Admm::begin(const Columns& B) {
   B_.resize(B.rows(), B.cols());
@@ -17,6 +21,7 @@ void Admm::begin(const Columns& B) {
   if (Z_.size() != B_.size()) {
     Z_ = Matrix::Zero(B.rows(), B.cols());
     U_ = Z_;
+    keep_.resize(B.rows());
   }
 }
 
@@ -24,13 +29,16 @@ void Admm::iterate() {
   constexpr double relaxation = 1.7;
   right_.noalias() = B_ + rho_ * (Z_ - U_);
   A_.noalias() = inverse_ * right_;
-  U_ += relaxation * A_ + (1 - relaxation) * Z_;
-  for (Index j = 0; j < Z_.rows(); ++j) {
-    const double norm = U_.row(j).norm();
-    const double keep = std::max(0.0, 1 - lambda1_ / (rho_ * norm));
-    Z_.row(j) = keep * U_.row(j);
+  keep_.setZero();
+  for (Index s = 0; s < Z_.cols(); ++s) {
+    U_.col(s) += relaxation * A_.col(s) + (1 - relaxation) * Z_.col(s);
+    keep_ += U_.col(s).array().square();
   }
-  U_ -= Z_;
+  keep_ = (1 - lambda1_ / rho_ / keep_.sqrt()).max(0);
+  for (Index s = 0; s < Z_.cols(); ++s) {
+    Z_.col(s) = U_.col(s).array() * keep_;
+    U_.col(s) -= Z_.col(s);
+  }
 }
 
 double Admm::objective(double kappa) const {

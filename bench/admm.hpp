@@ -6,9 +6,14 @@
 
 namespace hyperatom::bench {
 
+/// (K + rho I)^-1, which ADMM multiplies by in every iteration.
+Matrix admm_inverse(const Matrix& K, double rho);
+
 class Admm {
  public:
-  Admm(const Matrix& K, double lambda1, double rho);
+  /// K and its inverse must outlive it.
+  Admm(const Eigen::Map<const Matrix>& K, const Eigen::Map<const Matrix>& inverse, double lambda1,
+       double rho);
 
   /// Continues from the previous window's state.
   void begin(const Columns& B);
@@ -17,11 +22,10 @@ class Admm {
   double objective(double kappa) const;
 
  private:
-  const Matrix& K_;
-  double lambda1_;
-  double rho_;
-  Matrix inverse_;
+  Eigen::Map<const Matrix> K_, inverse_;
+  double lambda1_, rho_;
   Matrix B_, A_, Z_, U_, right_;
+  Eigen::ArrayXd keep_;
 };
 
 }  // namespace hyperatom::bench

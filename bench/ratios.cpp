@@ -30,12 +30,15 @@ double seconds(const auto& work) {
   return now() - begin;
 }
 
+Eigen::Map<const Matrix> view(const Matrix& M) { return {M.data(), M.rows(), M.cols()}; }
+
 /// Iterations that ADMM needs for each window to come within `accuracy` of the optimum; empty when
 /// it does not within the limit.
 std::vector<int> oracle_iterations(Problem& problem, const std::vector<double>& optimum,
                                    double lambda1, double rho) {
   constexpr int limit = 20000;
-  Admm admm(problem.K(), lambda1, rho);
+  const Matrix inverse = admm_inverse(problem.K(), rho);
+  Admm admm(view(problem.K()), view(inverse), lambda1, rho);
   std::vector<int> iterations;
   for (size_t i = 0; i < optimum.size(); ++i) {
     admm.begin(problem.columns(static_cast<Index>(i)));
@@ -76,6 +79,7 @@ void compare_with_admm(const Size& size, double lambda1, Index count) {
     return;
   }
   const Coder coder(problem.K(), {.lambda1 = lambda1, .tolerance = accuracy});
+  const Matrix inverse = admm_inverse(problem.K(), rho);
   double ours = std::numeric_limits<double>::infinity(), theirs = ours;
   Index unsolved = 0;
   for (int repeat = 0; repeat < repeats; ++repeat) {
@@ -86,7 +90,7 @@ void compare_with_admm(const Size& size, double lambda1, Index count) {
                         unsolved += !worker.encode(problem.columns(i), problem.kappa()).converged;
                     }));
     theirs = std::min(theirs, seconds([&] {
-                        Admm admm(problem.K(), lambda1, rho);
+                        Admm admm(view(problem.K()), view(inverse), lambda1, rho);
                         for (Index i = 0; i < count; ++i) {
                           admm.begin(problem.columns(i));
                           for (int k = 0; k < iterations[static_cast<size_t>(i)]; ++k)

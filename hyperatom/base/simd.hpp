@@ -5,7 +5,7 @@
 // change with its place in a block. Bit-identical maps for every tile size rest on this.
 #pragma once
 
-#ifdef __FMA__
+#ifdef __AVX__
 #include <immintrin.h>
 #endif
 
@@ -63,6 +63,15 @@ inline Pack subtract_product(Pack c, Pack a, Pack b) {
 }
 
 inline double sum(Pack v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+
+/// Whether a lane is not zero.
+inline bool any(IntPack v) {
+#ifdef __AVX__
+  return !_mm256_testz_si256((__m256i)v, (__m256i)v);
+#else
+  return (v[0] | v[1] | v[2] | v[3]) != 0;
+#endif
+}
 
 inline constexpr Index round_up(Index n) { return (n + width - 1) / width * width; }
 

@@ -20,6 +20,27 @@ constexpr int most_updates = 60;
 /// others.
 constexpr double dependent = 1e-12;
 
+/// `packs` packs of Q x, from `column` on; Q is symmetric, by rows of `stride`.
+template <int packs>
+void product_block(const double* Q, Index stride, const double* x, Index size, double* y) {
+  Pack sums[packs] = {};
+  for (Index i = 0; i < size; ++i) {
+    const Pack factor = simd::broadcast(x[i]);
+    for (int p = 0; p < packs; ++p)
+      sums[p] = simd::multiply_add(factor, simd::load(Q + i * stride + p * simd::width), sums[p]);
+  }
+  for (int p = 0; p < packs; ++p) simd::store(y + p * simd::width, sums[p]);
+}
+
+/// y = Q x up to whole packs: zero there, as Q is.
+void product(const double* Q, Index stride, const double* x, Index size, double* y) {
+  Index column = 0;
+  for (; column + 4 * simd::width <= simd::round_up(size); column += 4 * simd::width)
+    product_block<4>(Q + column, stride, x, size, y + column);
+  for (; column < size; column += simd::width)
+    product_block<1>(Q + column, stride, x, size, y + column);
+}
+
 /// `packs` packs of g = b - sum_i a_i K(:, rows_i), from `row` on.
 template <int packs>
 void residual_block(const AtomGram& K, const double* b, const std::vector<Index>& rows,
@@ -92,23 +113,23 @@ double LassoSolver::schur_complement(Index row) {
   std::fill_n(cross_.data(), padded, 0.0);
   const double* column = K_.col(row);
   for (Index i = 0; i < size(); ++i) cross_[at(i)] = column[rows_[at(i)]];
-  for (Index i = 0; i < size(); ++i) image_[at(i)] = dot(inverse_row(i), cross_.data(), padded);
-  std::fill(image_.begin() + size(), image_.begin() + padded, 0.0);
+  product(inverse_.data(), stride_, cross_.data(), size(), image_.data());
   return column[row] - dot(cross_.data(), image_.data(), padded);
 }
 
 /// Adds a row, after schur_complement(row).
 void LassoSolver::push(Index row, double value, double sign, double schur) {
   const Index m = size();
-  for (Index i = 0; i < m; ++i) {
-    const double scaled = image_[at(i)] / schur;
-    double* q = inverse_row(i);
-    for (Index j = 0; j < m; ++j) q[j] += scaled * image_[at(j)];
-    q[m] = -scaled;
-  }
+  const Index padded = simd::round_up(m);
+  const double scale = 1 / schur;
   double* last = inverse_row(m);
-  for (Index j = 0; j < m; ++j) last[j] = -image_[at(j)] / schur;
-  last[m] = 1 / schur;
+  for (Index i = 0; i < m; ++i) {
+    const double scaled = -image_[at(i)] * scale;
+    double* q = inverse_row(i);
+    subtract(q, scaled, image_.data(), padded);
+    q[m] = last[i] = scaled;
+  }
+  last[m] = scale;
   rows_.push_back(row);
   a_.push_back(value);
   sign_.push_back(sign);
@@ -122,12 +143,8 @@ void LassoSolver::remove(Index i) {
   const Index padded = simd::round_up(size());
   std::vector<double>& q = image_;
   std::copy_n(inverse_row(i), padded, q.data());
-  const double pivot = q[at(i)];
-  for (Index k = 0; k <= last; ++k) {
-    const double factor = q[at(k)] / pivot;
-    double* row = inverse_row(k);
-    for (Index j = 0; j < padded; ++j) row[j] -= factor * q[at(j)];
-  }
+  const double scale = 1 / q[at(i)];
+  for (Index k = 0; k <= last; ++k) subtract(inverse_row(k), q[at(k)] * scale, q.data(), padded);
   std::copy_n(inverse_row(last), padded, inverse_row(i));
   for (Index k = 0; k < last; ++k) inverse_row(k)[i] = inverse_row(k)[last];
   for (Index k = 0; k < last; ++k) inverse_row(k)[last] = 0;
@@ -151,10 +168,10 @@ void LassoSolver::walk(const double* b) {
     const Index padded = simd::round_up(m);
     std::fill_n(cross_.data(), padded, 0.0);
     for (Index i = 0; i < m; ++i) cross_[at(i)] = b[rows_[at(i)]] - options_.lambda1 * sign_[at(i)];
+    product(inverse_.data(), stride_, cross_.data(), m, target_.data());
     double part = 1;
     Index first = -1;
     for (Index i = 0; i < m; ++i) {
-      target_[at(i)] = dot(inverse_row(i), cross_.data(), padded);
       if (target_[at(i)] * sign_[at(i)] > 0) continue;
       const double until = a_[at(i)] == 0 ? 0 : a_[at(i)] / (a_[at(i)] - target_[at(i)]);
       if (first < 0 || until < part) {
@@ -194,7 +211,8 @@ void LassoSolver::refine() {
   std::fill_n(cross_.data(), padded, 0.0);
   for (Index i = 0; i < size(); ++i)
     cross_[at(i)] = g_[at(rows_[at(i)])] - options_.lambda1 * sign_[at(i)];
-  for (Index i = 0; i < size(); ++i) a_[at(i)] += dot(inverse_row(i), cross_.data(), padded);
+  product(inverse_.data(), stride_, cross_.data(), size(), target_.data());
+  for (Index i = 0; i < size(); ++i) a_[at(i)] += target_[at(i)];
 }
 
 Certificate LassoSolver::certificate(const double* b, double kappa) const {
@@ -211,6 +229,14 @@ Certificate LassoSolver::certificate(const double* b, double kappa) const {
 Index LassoSolver::worst_violator() const {
   double bound = options_.lambda1 * (1 + 1e-13);
   if (largest_ <= bound) return -1;
+  // It is nearly always the row with the largest |g_j| of all.
+  for (Index j = 0; j < K_.size(); j += simd::width) {
+    const Pack g = simd::load(g_.data() + j);
+    const simd::IntPack found = (g == largest_) | (g == -largest_);
+    if (!simd::any(found)) continue;
+    for (Index k = j; k < j + simd::width; ++k)
+      if (std::abs(g_[at(k)]) == largest_ && !in_set_[at(k)]) return k;
+  }
   Index worst = -1;
   for (Index j = 0; j < K_.size(); ++j) {
     if (std::abs(g_[at(j)]) <= bound || in_set_[at(j)]) continue;
