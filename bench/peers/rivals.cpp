@@ -1,5 +1,5 @@
-// hyperatom's coder and its honest rival, ADMM, behind a C interface, so that bench/peers/measure.py
-// runs them beside the Python libraries in one process.
+// hyperatom's coder and its honest rival, ADMM, behind a C interface, so that
+// bench/peers/measure.py runs them beside the Python libraries in one process.
 //
 // A problem is K (d x d), the kernel columns of all pixels (d x pixels), windows (S pixel numbers
 // each, the centre first) and kappa, the sum of k(x, x) over a window. Matrices are column-major.
