@@ -64,6 +64,18 @@ inline Pack subtract_product(Pack c, Pack a, Pack b) {
 
 inline double sum(Pack v) { return (v[0] + v[2]) + (v[1] + v[3]); }
 
+/// Rows of a 4 x 4 block become its columns.
+inline void transpose(Pack (&r)[4]) {
+  const Pack a = __builtin_shufflevector(r[0], r[1], 0, 4, 2, 6);
+  const Pack b = __builtin_shufflevector(r[0], r[1], 1, 5, 3, 7);
+  const Pack c = __builtin_shufflevector(r[2], r[3], 0, 4, 2, 6);
+  const Pack d = __builtin_shufflevector(r[2], r[3], 1, 5, 3, 7);
+  r[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+  r[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+  r[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+  r[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+}
+
 /// Whether a lane is not zero.
 inline bool any(IntPack v) {
 #ifdef __AVX__

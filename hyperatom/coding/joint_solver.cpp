@@ -79,6 +79,7 @@ void JointSolver::begin(const Columns& B, double kappa) {
   const std::vector<double> eta = std::move(eta_);
   rows_.clear();
   eta_.clear();
+  gram_stale_ = true;
   for (size_t i = 0; i < rows.size(); ++i) append(rows[i], eta[i]);
 }
 
@@ -192,7 +193,8 @@ void JointSolver::solve_bounded_model(Model model, double damping) {
       if (n == m) {
         const double *p = P_.row(i), *y = YY_.row(i);
         double* row = T_.row(i);
-        for (Index j = 0; j < m; ++j) row[j] = -p[j] * y[j];
+        for (Index j = 0; j < T_.stride(); j += simd::width)
+          simd::store(row + j, -simd::load(p + j) * simd::load(y + j));
         row[i] += y[i];
         continue;
       }
@@ -346,14 +348,15 @@ void JointSolver::check(SparseCode& code) {
   }
   // <A, G> from the definition of G, not from G = E^-1 Y, which holds up to rounding only: the
   // certificate must not rest on the solver being right.
+  multiply(gram_, A_, image_);
   for (Index i = 0; i < m; ++i) {
-    double* g = row_.data();
-    std::fill_n(g, A_.stride(), 0.0);
-    for (Index s = 0; s < columns; ++s) g[s] = (*B_)(rows_[at(i)], s);
+    double* b = row_.data();
+    std::fill_n(b + columns, A_.stride() - columns, 0.0);
+    for (Index s = 0; s < columns; ++s) b[s] = (*B_)(rows_[at(i)], s);
     const double* a = A_.row(i);
-    code_target += dot(a, g, A_.stride());
-    for (Index j = 0; j < m; ++j) subtract(g, gram_(i, j), A_.row(j), A_.stride());
-    code_residual += dot(a, g, A_.stride());
+    code_target += dot(a, b, A_.stride());
+    subtract(b, 1, image_.row(i), A_.stride());
+    code_residual += dot(a, b, A_.stride());
   }
   residual_row_squares(K_, *B_, rows_, A_, squares_);
   double largest = 0;

@@ -104,7 +104,7 @@ class JointSolver {
   bool stuck_ = false;  // no step lowers f any more: rounding has the last word
 
   // Of the last check():
-  SmallMatrix A_;  // |rows| x S
+  SmallMatrix A_, image_;  // |rows| x S: the code, and K times it
   std::vector<double> squares_;
 
   SmallMatrix T_;

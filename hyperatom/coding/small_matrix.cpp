@@ -33,36 +33,147 @@ void tile(const SmallMatrix& A, const SmallMatrix& B, SmallMatrix& C, Index i, I
 template <int rows>
 void strip(const SmallMatrix& A, const SmallMatrix& B, SmallMatrix& C, Index i) {
   Index j = 0;
-  for (; j + 2 * simd::width <= C.stride(); j += 2 * simd::width) tile<rows, 2>(A, B, C, i, j);
-  if (j < C.stride()) tile<rows, 1>(A, B, C, i, j);
+  const auto packs = [&] { return (C.stride() - j) / simd::width; };
+  for (; packs() == 3 || packs() > 4; j += 3 * simd::width) tile<rows, 3>(A, B, C, i, j);
+  for (; packs() >= 2; j += 2 * simd::width) tile<rows, 2>(A, B, C, i, j);
+  if (packs() == 1) tile<rows, 1>(A, B, C, i, j);
 }
 
-/// Gauss-Jordan without pivoting, which is safe for a positive definite matrix. The pivot row stays
-/// in `packs` registers.
-template <int packs>
-bool invert_in_place(SmallMatrix& M) {
-  const Index m = M.rows();
-  for (Index k = 0; k < m; ++k) {
-    double* pivot_row = M.row(k);
-    const double pivot = pivot_row[k];
-    if (!(pivot > 0) || !std::isfinite(pivot)) return false;
-    const Pack inverse = simd::broadcast(1 / pivot);
-    pivot_row[k] = 1;
-    Pack scaled[packs];
-    for (int p = 0; p < packs; ++p) {
-      scaled[p] = simd::load(pivot_row + p * simd::width) * inverse;
-      simd::store(pivot_row + p * simd::width, scaled[p]);
+/// L D L' of four rows and columns.
+struct Pivot4 {
+  double lower[4][4];  // L below its diagonal of ones
+  double inverse[4];   // of D
+
+  /// Of the block of M that begins at `first`. False when it is not positive definite.
+  bool factor(const SmallMatrix& M, Index first) {
+    double d[4][4];
+    for (int q = 0; q < 4; ++q)
+      for (int r = q; r < 4; ++r) d[q][r] = M(first + q, first + r);
+    for (int q = 0; q < 4; ++q) {
+      if (!(d[q][q] > 0) || !std::isfinite(d[q][q])) return false;
+      inverse[q] = 1 / d[q][q];
+      for (int r = q + 1; r < 4; ++r) {
+        lower[r][q] = d[q][r] * inverse[q];
+        for (int c = r; c < 4; ++c) d[r][c] -= lower[r][q] * d[q][c];
+      }
     }
-    for (Index i = 0; i < m; ++i) {
-      if (i == k) continue;
-      double* row = M.row(i);
-      const Pack factor = simd::broadcast(row[k]);
-      row[k] = 0;
-      for (int p = 0; p < packs; ++p)
-        simd::store(row + p * simd::width,
-                    simd::subtract_product(simd::load(row + p * simd::width), factor, scaled[p]));
+    return true;
+  }
+
+  /// L^-1 times four rows.
+  void eliminate(Pack (&rows)[4]) const {
+    for (int q = 0; q < 3; ++q)
+      for (int r = q + 1; r < 4; ++r)
+        rows[r] = simd::subtract_product(rows[r], simd::broadcast(lower[r][q]), rows[q]);
+  }
+
+  /// D^-1 times four rows.
+  void scale(Pack (&rows)[4]) const {
+    for (int q = 0; q < 4; ++q) rows[q] *= simd::broadcast(inverse[q]);
+  }
+
+  /// L^-T times four rows.
+  void substitute(Pack (&rows)[4]) const {
+    for (int r = 3; r > 0; --r)
+      for (int q = 0; q < r; ++q)
+        rows[q] = simd::subtract_product(rows[q], simd::broadcast(lower[r][q]), rows[r]);
+  }
+};
+
+constexpr Index most_swept = 96;  // rows; from there on the blocked routines of Eigen win
+
+/// Four rows of M, whole.
+using Panel = double[4][most_swept];
+
+void load_block(const SmallMatrix& M, Index row, Index column, Pack (&block)[4]) {
+  for (int q = 0; q < 4; ++q) block[q] = simd::load(M.row(row + q) + column);
+}
+
+void store_block(SmallMatrix& M, Index row, Index column, const Pack (&block)[4]) {
+  for (int q = 0; q < 4; ++q) simd::store(M.row(row + q) + column, block[q]);
+}
+
+/// M(i, j) -= sum_q scaled(q, i) panel(q, j) for a pair of rows i and the columns from `begin` to
+/// `end`.
+void subtract_panels(SmallMatrix& M, const Panel& scaled, const Panel& panel, Index i, Index begin,
+                     Index end) {
+  Pack f[4], g[4];
+  for (int q = 0; q < 4; ++q) {
+    f[q] = simd::broadcast(scaled[q][i]);
+    g[q] = simd::broadcast(scaled[q][i + 1]);
+  }
+  double *upper = M.row(i), *lower = M.row(i + 1);
+  for (Index column = begin; column < end; column += simd::width) {
+    Pack u = simd::load(upper + column), v = simd::load(lower + column);
+    for (int q = 0; q < 4; ++q) {
+      const Pack pivot = simd::load(panel[q] + column);
+      u = simd::subtract_product(u, f[q], pivot);
+      v = simd::subtract_product(v, g[q], pivot);
+    }
+    simd::store(upper + column, u);
+    simd::store(lower + column, v);
+  }
+}
+
+/// The sweep operator, four pivots b at a time, on the blocks of the upper triangle:
+///
+///   M_bb = -M_bb^-1      M_bj = M_bb^-1 M_bj      M_ij -= M_ib M_bb^-1 M_bj,
+///
+/// with M_bb = L D L', so that rounding does what it does in elimination by one pivot after
+/// another; without a choice among them, which is safe for a positive definite matrix. M stays
+/// symmetric; when all have been pivots it is minus the inverse. Nothing but whole packs is
+/// written: one that is read after a single number of it was written has to wait for it.
+bool invert_in_place(SmallMatrix& M) {
+  static_assert(simd::width == 4);
+  M.pad_with_identity();
+  const Index n = M.stride();
+  alignas(32) Panel panel, scaled, swept;  // L^-1 M_b, D^-1 of it, M_bb^-1 M_b
+  Pivot4 pivot;
+  for (Index first = 0; first < n; first += 4) {
+    if (!pivot.factor(M, first)) return false;
+    for (Index column = 0; column < n; column += 4) {
+      Pack block[4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
+      if (column < first) {
+        load_block(M, column, first, block);
+        simd::transpose(block);
+      } else if (column > first) {
+        load_block(M, first, column, block);
+      }
+      pivot.eliminate(block);
+      for (int q = 0; q < 4; ++q) simd::store(panel[q] + column, block[q]);
+      pivot.scale(block);
+      for (int q = 0; q < 4; ++q) simd::store(scaled[q] + column, block[q]);
+      pivot.substitute(block);
+      for (int q = 0; q < 4; ++q) simd::store(swept[q] + column, block[q]);
+    }
+    for (Index i = 0; i < n; i += 2) {
+      const Index block = i / 4 * 4;
+      if (block < first) subtract_panels(M, scaled, panel, i, block, first);
+      if (block != first) subtract_panels(M, scaled, panel, i, std::max(block, first + 4), n);
+    }
+    for (Index column = 0; column < n; column += 4) {
+      Pack block[4];
+      for (int q = 0; q < 4; ++q) block[q] = simd::load(swept[q] + column);
+      if (column < first) {
+        simd::transpose(block);
+        store_block(M, column, first, block);
+      } else {
+        if (column == first)
+          for (Pack& row : block) row = -row;
+        store_block(M, first, column, block);
+      }
     }
   }
+  for (Index row = 0; row < n; row += 4)
+    for (Index column = row; column < n; column += 4) {
+      Pack block[4];
+      load_block(M, row, column, block);
+      for (Pack& each : block) each = -each;
+      store_block(M, row, column, block);
+      if (column == row) continue;
+      simd::transpose(block);
+      store_block(M, column, row, block);
+    }
   return true;
 }
 
@@ -90,11 +201,14 @@ void SmallMatrix::append_row() {
   std::fill_n(row(rows_ - 1), stride_, 0.0);
 }
 
-double dot(const double* x, const double* y, Index length) {
-  Pack sum = {};
-  for (Index i = 0; i < length; i += simd::width)
-    sum = simd::multiply_add(simd::load(x + i), simd::load(y + i), sum);
-  return simd::sum(sum);
+void SmallMatrix::pad_with_identity() {
+  const Index rows = rows_;
+  set_rows(stride_);
+  for (Index i = rows; i < stride_; ++i) {
+    std::fill_n(row(i), stride_, 0.0);
+    row(i)[i] = 1;
+  }
+  rows_ = rows;
 }
 
 void multiply(const SmallMatrix& A, const SmallMatrix& B, SmallMatrix& C) {
@@ -113,36 +227,7 @@ void multiply_by_transpose(const SmallMatrix& A, SmallMatrix& scratch, SmallMatr
 }
 
 bool invert_spd(SmallMatrix& M) {
-  switch (M.stride() / simd::width) {
-    case 0:
-      return true;
-    case 1:
-      return invert_in_place<1>(M);
-    case 2:
-      return invert_in_place<2>(M);
-    case 3:
-      return invert_in_place<3>(M);
-    case 4:
-      return invert_in_place<4>(M);
-    case 5:
-      return invert_in_place<5>(M);
-    case 6:
-      return invert_in_place<6>(M);
-    case 7:
-      return invert_in_place<7>(M);
-    case 8:
-      return invert_in_place<8>(M);
-    case 9:
-      return invert_in_place<9>(M);
-    case 10:
-      return invert_in_place<10>(M);
-    case 11:
-      return invert_in_place<11>(M);
-    case 12:
-      return invert_in_place<12>(M);
-    default:
-      return invert_large(M);  // the blocked routines of Eigen win
-  }
+  return M.rows() <= most_swept ? invert_in_place(M) : invert_large(M);
 }
 
 Pivots factor_psd(SmallMatrix& T, double vanishing, double floor) {
@@ -154,23 +239,38 @@ Pivots factor_psd(SmallMatrix& T, double vanishing, double floor) {
   // kept in `own`.
   std::vector<double> own(static_cast<size_t>(m));
   for (Index k = 0; k < m; ++k) own[static_cast<size_t>(k)] = T(k, k);
-  for (Index k = 0; k < m; ++k) {
-    const double* pivot_row = T.row(k);
-    double pivot = pivot_row[k];
-    if (!(pivot > vanishing * own[static_cast<size_t>(k)])) {
-      ++result.dependent;
-      T(k, k) = pivot = floor * own[static_cast<size_t>(k)];
-      if (!(pivot > 0)) {
-        T(k, k) = 0;
-        continue;
+  for (Index first = 0; first < m; first += 4) {
+    const Index end = std::min(first + 4, m);
+    double inverse[4] = {};
+    for (Index k = first; k < end; ++k) {
+      const double* pivot_row = T.row(k);
+      double pivot = pivot_row[k];
+      if (!(pivot > vanishing * own[static_cast<size_t>(k)])) {
+        ++result.dependent;
+        T(k, k) = pivot = floor * own[static_cast<size_t>(k)];
+        if (!(pivot > 0)) {
+          T(k, k) = 0;
+          continue;
+        }
       }
+      smallest = std::min(smallest, pivot);
+      largest = std::max(largest, pivot);
+      inverse[k - first] = 1 / pivot;
+      for (Index i = k + 1; i < end; ++i)
+        subtract(T.row(i) + first, pivot_row[i] * inverse[k - first], pivot_row + first,
+                 T.stride() - first);
     }
-    smallest = std::min(smallest, pivot);
-    largest = std::max(largest, pivot);
-    const double inverse = 1 / pivot;
-    for (Index i = k + 1; i < m; ++i) {
+    for (Index i = end; i < m; ++i) {
       const Index from = i / simd::width * simd::width;
-      subtract(T.row(i) + from, pivot_row[i] * inverse, pivot_row + from, T.stride() - from);
+      Pack factor[4];
+      for (int q = 0; q < 4; ++q) factor[q] = simd::broadcast(T(first + q, i) * inverse[q]);
+      double* row = T.row(i);
+      for (Index column = from; column < T.stride(); column += simd::width) {
+        Pack sum = simd::load(row + column);
+        for (int q = 0; q < 4; ++q)
+          sum = simd::subtract_product(sum, factor[q], simd::load(T.row(first + q) + column));
+        simd::store(row + column, sum);
+      }
     }
   }
   if (largest > 0) result.condition = largest / smallest;
@@ -179,11 +279,15 @@ Pivots factor_psd(SmallMatrix& T, double vanishing, double floor) {
 
 void solve_factored(const SmallMatrix& T, double* z) {
   const Index m = T.rows();
+  const Index whole = m / simd::width * simd::width;  // entries of z in whole packs
   for (Index k = 0; k < m; ++k) {
     if (T(k, k) == 0) continue;
     const double factor = z[k] / T(k, k);
     const double* row = T.row(k);
-    for (Index i = k + 1; i < m; ++i) z[i] -= factor * row[i];
+    Index i = k + 1;
+    for (; i < m && i % simd::width != 0; ++i) z[i] -= factor * row[i];
+    if (i < whole) subtract(z + i, factor, row + i, whole - i);
+    for (i = std::max(i, whole); i < m; ++i) z[i] -= factor * row[i];
   }
   for (Index k = m - 1; k >= 0; --k) {
     if (T(k, k) == 0) {
@@ -191,9 +295,12 @@ void solve_factored(const SmallMatrix& T, double* z) {
       continue;
     }
     const double* row = T.row(k);
-    double sum = z[k];
-    for (Index j = k + 1; j < m; ++j) sum -= row[j] * z[j];
-    z[k] = sum / row[k];
+    double sum = 0;
+    Index j = k + 1;
+    for (; j < m && j % simd::width != 0; ++j) sum += row[j] * z[j];
+    if (j < whole) sum += dot(row + j, z + j, whole - j);
+    for (j = std::max(j, whole); j < m; ++j) sum += row[j] * z[j];
+    z[k] = (z[k] - sum) / row[k];
   }
 }
 

@@ -18,9 +18,8 @@ class SmallMatrix {
     cols_ = cols;
     stride_ = simd::round_up(cols);
     set_rows(rows);
-    if (stride_ > cols_)
-      for (Index i = 0; i < rows; ++i)
-        for (Index j = cols_; j < stride_; ++j) row(i)[j] = 0;
+    if (stride_ > cols_)  // whole packs: the entries among them are arbitrary
+      for (Index i = 1; i <= rows; ++i) simd::store(row(i) - simd::width, simd::Pack{});
   }
   Index rows() const { return rows_; }
   Index cols() const { return cols_; }
@@ -34,6 +33,9 @@ class SmallMatrix {
   void select_rows(const std::vector<Index>& keep);
   /// Appends a row of zeros.
   void append_row();
+  /// Of a square matrix: the rows that its padded columns would belong to, beyond rows(), become
+  /// those of the identity.
+  void pad_with_identity();
 
  private:
   void set_rows(Index rows) {
@@ -49,7 +51,16 @@ class SmallMatrix {
 };
 
 /// <x, y> over `length` (a multiple of 4) values.
-double dot(const double* x, const double* y, Index length);
+inline double dot(const double* x, const double* y, Index length) {
+  simd::Pack sums[2] = {};
+  Index i = 0;
+  for (; i + 2 * simd::width <= length; i += 2 * simd::width)
+    for (int p = 0; p < 2; ++p)
+      sums[p] = simd::multiply_add(simd::load(x + i + p * simd::width),
+                                   simd::load(y + i + p * simd::width), sums[p]);
+  if (i < length) sums[0] = simd::multiply_add(simd::load(x + i), simd::load(y + i), sums[0]);
+  return simd::sum(sums[0] + sums[1]);
+}
 
 /// target -= factor * source over `length` (a multiple of 4) values.
 inline void subtract(double* target, double factor, const double* source, Index length) {
