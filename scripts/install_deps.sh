@@ -21,7 +21,7 @@ dev_packages=(
   librapidcheck-dev                                       # property tests
   python3-pytest python3-pytest-xdist python3-jsonschema  # integration tests
   python3-numpy python3-scipy python3-sklearn python3-gdal gdal-bin     # what those judge results by
-  libbenchmark-dev                                        # benchmarks
+  libbenchmark-dev valgrind                               # benchmarks
   clang-format clang-tidy                                 # code style
   python3 python3-venv git                                # check scripts, golden files
 )
