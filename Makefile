@@ -36,7 +36,8 @@ bench: ## build and run the micro-benchmarks
 bench-peers: build/venv-peers/.installed ## the coder beside its peers from PyPI; hours, or QUICK=1: minutes
 	@scripts/install_deps.sh --dev
 	@$(BUILD_RELEASE) --target hyperatom_cli hyperatom_rivals
-	@build/venv-peers/bin/python bench/peers/measure.py $(if $(QUICK),--quick -o build/peers/quick.json,-o bench/results/peers.json) $(if $(DATA),--data $(DATA))
+	@build/venv-peers/bin/python bench/peers/measure.py $(if $(QUICK),--quick -o build/peers/quick.json) $(if $(DATA),--data $(DATA))
+	@$(if $(QUICK),,build/venv-peers/bin/python bench/peers/report.py)
 
 build/venv-peers/.installed: bench/peers/requirements.txt
 	@scripts/install_deps.sh --dev

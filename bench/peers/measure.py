@@ -15,6 +15,7 @@ import json
 import multiprocessing
 import os
 import platform
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -27,11 +28,12 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMB
 
 import numpy as np  # noqa: E402
 
-from coders import Attempt, Ladder, Problem, Rivals, libraries  # noqa: E402
+from coders import Attempt, Ladder, Problem, Rivals, libraries, spams_lars  # noqa: E402
 from judge import ACCURACY, dual, gap, objective  # noqa: E402
 from problems import SEED, SIZES, Cell, Problems, cells  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "bench" / "results" / "peers.json"
 PACKAGES = ("celer", "numpy", "scikit-learn", "scipy", "skglm", "spams-bin")
 
 
@@ -100,7 +102,19 @@ class Measurement:
                     result["libraries"][best] = again
                 times.append(self.rivals.hyperatom(problem, count).seconds)
         result["seconds"] = min(times)
+        result["all_cores"] = self.all_cores(problem, count, exact, bounds)
         return result
+
+    def all_cores(self, problem: Problem, count: int, exact: Any, bounds: Any) -> dict[str, Any]:
+        """Wall-clock times, by threads where a coder has them."""
+        threads = os.cpu_count() or 1
+        found: dict[str, Any] = {"threads": threads, "seconds": float("inf")}
+        for _ in range(3):
+            found["seconds"] = min(found["seconds"], self.rivals.hyperatom(problem, count, threads=threads).seconds)
+            if problem.windows.shape[1] == 1:
+                peer = self.library(spams_lars(cholesky=False, threads=threads), problem, list(range(count)), exact, bounds, 0)
+                found["SPAMS LARS"] = min(found.get("SPAMS LARS", float("inf")), peer["seconds"])
+        return found
 
     def library(self, ladder: Ladder, problem: Problem, which: list[int], exact: Any, bounds: Any, worth: float) -> dict[str, Any]:
         """`worth`: seconds that are worth waiting for, if more than the usual patience."""
@@ -161,6 +175,11 @@ def summary(results: list[dict[str, Any]]) -> str:
             f"{geometric_mean([each['admm'][0] for each in joint]):.0f} x ADMM")
 
 
+def processor() -> str:
+    found = re.search(r"model name\s*: (.+)", Path("/proc/cpuinfo").read_text()) if Path("/proc/cpuinfo").is_file() else None
+    return found[1] if found else platform.machine()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer cells")
@@ -168,7 +187,8 @@ def main() -> int:
     parser.add_argument("--only", default="", help="only cells whose name has this in it")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder with the real scenes")
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release", help="folder of the build")
-    parser.add_argument("-o", "--output", type=Path, required=True, help="the JSON file to make; cells that it has are not measured again")
+    parser.add_argument("-o", "--output", type=Path, default=RESULTS, help="the JSON file to make")
+    parser.add_argument("--resume", action="store_true", help="go on: cells that the file has are not measured again")
     args = parser.parse_args()
     work = ROOT / "build" / "peers"
     work.mkdir(parents=True, exist_ok=True)
@@ -176,8 +196,8 @@ def main() -> int:
     problems = Problems(args.data, args.build / "bin" / "hyperatom", work)
     measurement = Measurement(problems, rivals, args.patience)
     wanted = [cell for cell in cells(args.quick) if args.only in cell.name]
-    document: dict[str, Any] = json.loads(args.output.read_text()) if args.output.is_file() else {
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(), "machine": platform.processor() or platform.machine(), "seed": SEED,
+    document: dict[str, Any] = json.loads(args.output.read_text()) if args.resume and args.output.is_file() else {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(), "machine": processor(), "seed": SEED,
         "accuracy": ACCURACY, "packages": {name: version(name) for name in PACKAGES}, "cells": []}
     known = {Cell(*(each[key] for key in ("atoms", "window", "sigma", "lambda1", "learned"))) for each in document["cells"]}
     warmed: set[bool] = set()
