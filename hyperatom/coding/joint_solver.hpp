@@ -52,7 +52,7 @@ class JointSolver {
     bool identity = true;
     Index columns = 0;
     SmallMatrix basis;  // orthonormal rows
-    std::vector<double> rest;
+    std::vector<double> rest, along;
   };
 
   void begin(const Columns& B, double kappa);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "hyperatom/base/simd.hpp"
 #include "hyperatom/coding/small_matrix.hpp"
@@ -41,12 +40,10 @@ void product(const double* Q, Index stride, const double* x, Index size, double*
     product_block<1>(Q + column, stride, x, size, y + column);
 }
 
-/// `packs` packs of g = b - sum_i a_i K(:, rows_i), from `row` on.
+/// `packs` packs of g = b - sum_i a_i K(:, rows_i), from `row` on; `sums` begins as b.
 template <int packs>
-void residual_block(const AtomGram& K, const double* b, const std::vector<Index>& rows,
+void residual_block(const AtomGram& K, Pack (&sums)[packs], const std::vector<Index>& rows,
                     const std::vector<double>& a, Index row, double* g, Pack& largest) {
-  Pack sums[packs];
-  for (int p = 0; p < packs; ++p) sums[p] = simd::load(b + p * simd::width);
   for (size_t i = 0; i < rows.size(); ++i) {
     const double* k = K.col(rows[i]) + row;
     const Pack coefficient = simd::broadcast(a[i]);
@@ -110,7 +107,7 @@ void LassoSolver::rebuild() {
 double LassoSolver::schur_complement(Index row) {
   reserve(size() + 1);
   const Index padded = simd::round_up(size());
-  std::fill_n(cross_.data(), padded, 0.0);
+  if (padded > 0) simd::store(cross_.data() + padded - simd::width, Pack{});
   const double* column = K_.col(row);
   for (Index i = 0; i < size(); ++i) cross_[at(i)] = column[rows_[at(i)]];
   product(inverse_.data(), stride_, cross_.data(), size(), image_.data());
@@ -165,8 +162,6 @@ void LassoSolver::walk(const double* b) {
   while (size() > 0) {
     ++steps_;
     const Index m = size();
-    const Index padded = simd::round_up(m);
-    std::fill_n(cross_.data(), padded, 0.0);
     for (Index i = 0; i < m; ++i) cross_[at(i)] = b[rows_[at(i)]] - options_.lambda1 * sign_[at(i)];
     product(inverse_.data(), stride_, cross_.data(), m, target_.data());
     double part = 1;
@@ -193,22 +188,28 @@ void LassoSolver::residual(const double* b) {
   const Index d = K_.size();
   Pack largest = {};
   Index row = 0;
-  for (; row + 32 <= d; row += 32)
-    residual_block<8>(K_, b + row, rows_, a_, row, g_.data() + row, largest);
-  for (; row + 8 <= d; row += 8)
-    residual_block<2>(K_, b + row, rows_, a_, row, g_.data() + row, largest);
-  if (row < d) {
-    double padded[AtomGram::block] = {};
-    std::copy_n(b + row, d - row, padded);
-    residual_block<2>(K_, padded, rows_, a_, row, g_.data() + row, largest);
+  for (; row + 32 <= d; row += 32) {
+    Pack sums[8];
+    for (int p = 0; p < 8; ++p) sums[p] = simd::load(b + row + p * simd::width);
+    residual_block(K_, sums, rows_, a_, row, g_.data() + row, largest);
+  }
+  for (; row < d; row += 8) {
+    Pack sums[2] = {};
+    for (int p = 0; p < 2; ++p) {
+      const Index left = d - row - p * simd::width;
+      const double* from = b + row + p * simd::width;
+      if (left >= simd::width)
+        sums[p] = simd::load(from);
+      else if (left > 0)
+        sums[p] = simd::load_part(from, left);
+    }
+    residual_block(K_, sums, rows_, a_, row, g_.data() + row, largest);
   }
   largest_ = std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3]));
 }
 
 /// Newton's correction for what rounding left of g_j = lambda1 sign_j on W.
 void LassoSolver::refine() {
-  const Index padded = simd::round_up(size());
-  std::fill_n(cross_.data(), padded, 0.0);
   for (Index i = 0; i < size(); ++i)
     cross_[at(i)] = g_[at(rows_[at(i)])] - options_.lambda1 * sign_[at(i)];
   product(inverse_.data(), stride_, cross_.data(), size(), target_.data());
@@ -275,15 +276,16 @@ bool LassoSolver::enter(Index row) {
 }
 
 void LassoSolver::finish(SparseCode& code) const {
-  std::vector<Index> order(rows_.size());
-  std::iota(order.begin(), order.end(), Index{0});
-  std::sort(order.begin(), order.end(),
-            [&](Index i, Index j) { return rows_[at(i)] < rows_[at(j)]; });
   code.active.resize(rows_.size());
   code.A.resize(size(), 1);
-  for (size_t i = 0; i < order.size(); ++i) {
-    code.active[i] = rows_[at(order[i])];
-    code.A(static_cast<Index>(i), 0) = a_[at(order[i])];
+  for (size_t i = 0; i < rows_.size(); ++i) {  // by insertion: they are few
+    size_t place = i;
+    for (; place > 0 && code.active[place - 1] > rows_[i]; --place) {
+      code.active[place] = code.active[place - 1];
+      code.A.data()[place] = code.A.data()[place - 1];
+    }
+    code.active[place] = rows_[i];
+    code.A.data()[place] = a_[i];
   }
   code.steps = steps_;
 }

@@ -86,13 +86,4 @@ void residual_row_squares(const AtomGram& K, const Columns& B, std::span<const I
   }
 }
 
-Certificate certify(double kappa, double lambda1, double norms, double code_target,
-                    double code_residual, double largest) {
-  const double residual = std::max(0.0, kappa - code_target - code_residual);
-  const double c = largest > lambda1 ? lambda1 / largest : 1.0;
-  // Rounding may leave the gap of an exact solution below zero.
-  return {0.5 * residual + norms,
-          std::max(0.0, 0.5 * (1 - c) * (1 - c) * residual + (norms - c * code_residual))};
-}
-
 }  // namespace hyperatom

@@ -3,6 +3,7 @@
 // is what the certificate needs.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -30,7 +31,13 @@ struct Certificate {
 
 /// `norms` = lambda1 sum_j ||a_j||, `code_target` = <B,A>, `code_residual` = <A,G>,
 /// `largest` = max_j ||G_j||.
-Certificate certify(double kappa, double lambda1, double norms, double code_target,
-                    double code_residual, double largest);
+inline Certificate certify(double kappa, double lambda1, double norms, double code_target,
+                           double code_residual, double largest) {
+  const double residual = std::max(0.0, kappa - code_target - code_residual);
+  const double c = largest > lambda1 ? lambda1 / largest : 1.0;
+  // Rounding may leave the gap of an exact solution below zero.
+  return {0.5 * residual + norms,
+          std::max(0.0, 0.5 * (1 - c) * (1 - c) * residual + (norms - c * code_residual))};
+}
 
 }  // namespace hyperatom
