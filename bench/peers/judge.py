@@ -14,14 +14,20 @@ Array = np.ndarray[Any, Any]
 ACCURACY = 1e-6
 
 
+def times(K: Array, A: Array) -> Array:
+    """K A, without the rows of A that are zero."""
+    rows = np.flatnonzero(A.any(axis=1))
+    return K[:, rows] @ A[rows]
+
+
 def objective(K: Array, B: Array, A: Array, lambda1: float) -> float:
     """1/2 |Phi(X) - Phi(D) A|^2 + lambda1 sum_j |a_j|, where k(x, x) = 1."""
-    return 0.5 * B.shape[1] + float(np.sum(A * (0.5 * (K @ A) - B))) + lambda1 * float(np.linalg.norm(A, axis=1).sum())
+    return 0.5 * B.shape[1] + float(np.sum(A * (0.5 * times(K, A) - B))) + lambda1 * float(np.linalg.norm(A, axis=1).sum())
 
 
 def dual(K: Array, B: Array, A: Array, lambda1: float) -> float:
     """The dual value of the residual of A, scaled until it is feasible."""
-    G = B - K @ A
+    G = B - times(K, A)
     scale = min(1.0, lambda1 / float(np.linalg.norm(G, axis=1).max()))
     squared = B.shape[1] - float(np.sum((B + G) * A))  # of the residual
     correlation = squared + float(np.sum(A * G))  # <Phi(X), R>
