@@ -18,7 +18,7 @@ import platform
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -91,19 +91,24 @@ class Measurement:
         for name, ladder in libraries(cell.window).items():
             which = list(range(few)) if name.startswith("SPAMS LARS") else list(range(2, min(few, 17), 7))
             times.append(self.rivals.hyperatom(problem, count).seconds)
-            result["libraries"][name] = self.library(ladder, problem, which, exact, bounds, 150 * min(times))
+            result["libraries"][name] = self.library(ladder, problem, which, exact, bounds, self.worth(which, times))
         if cell.window > 1:
             result["admm"] = self.admm(problem, count, bounds, times)
         if cell.window == 1:  # neck and neck: again and in turn
             best = "SPAMS LARS"
             for _ in range(5):
-                again = self.library(libraries(1)[best], problem, list(range(few)), exact, bounds, 0)
+                again = self.library(libraries(1)[best], problem, list(range(few)), exact, bounds, self.worth(range(few), times))
                 if again["seconds"] < result["libraries"][best]["seconds"]:
                     result["libraries"][best] = again
                 times.append(self.rivals.hyperatom(problem, count).seconds)
         result["seconds"] = min(times)
         result["all_cores"] = self.all_cores(problem, count, exact, bounds)
         return result
+
+    @staticmethod
+    def worth(which: Sequence[int], times: list[float]) -> float:
+        """Seconds to wait for a library: 150 times as long as hyperatom takes for a window, or 30 times for many."""
+        return max(150, 30 * len(which)) * min(times)
 
     def all_cores(self, problem: Problem, count: int, exact: Any, bounds: Any) -> dict[str, Any]:
         """Wall-clock times, by threads where a coder has them."""
@@ -112,7 +117,7 @@ class Measurement:
         for _ in range(3):
             found["seconds"] = min(found["seconds"], self.rivals.hyperatom(problem, count, threads=threads).seconds)
             if problem.windows.shape[1] == 1:
-                peer = self.library(spams_lars(cholesky=False, threads=threads), problem, list(range(count)), exact, bounds, 0)
+                peer = self.library(spams_lars(cholesky=False, threads=threads), problem, list(range(count)), exact, bounds, 60)
                 found["SPAMS LARS"] = min(found.get("SPAMS LARS", float("inf")), peer["seconds"])
         return found
 
