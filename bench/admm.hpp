@@ -6,6 +6,9 @@
 
 namespace hyperatom::bench {
 
+/// A matrix as Admm takes it.
+inline Eigen::Map<const Matrix> view(const Matrix& M) { return {M.data(), M.rows(), M.cols()}; }
+
 /// (K + rho I)^-1, which ADMM multiplies by in every iteration.
 Matrix admm_inverse(const Matrix& K, double rho);
 

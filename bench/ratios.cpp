@@ -5,12 +5,12 @@
 //   S = 1: coding a pixel against forming its kernel column.
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <limits>
 #include <vector>
 
 #include "bench/admm.hpp"
 #include "bench/problem.hpp"
+#include "bench/processor_time.hpp"
 
 namespace hyperatom::bench {
 namespace {
@@ -18,19 +18,11 @@ namespace {
 constexpr double accuracy = 1e-6;
 constexpr int repeats = 5;
 
-/// Processor time of this thread: what else runs on the machine matters less.
 double seconds(const auto& work) {
-  const auto now = [] {
-    timespec t{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-  };
-  const double begin = now();
+  const double begin = processor_seconds();
   work();
-  return now() - begin;
+  return processor_seconds() - begin;
 }
-
-Eigen::Map<const Matrix> view(const Matrix& M) { return {M.data(), M.rows(), M.cols()}; }
 
 /// Iterations that ADMM needs for each window to come within `accuracy` of the optimum; empty when
 /// it does not within the limit.

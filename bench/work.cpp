@@ -8,7 +8,6 @@
 #include "bench/admm.hpp"
 #include "bench/problem.hpp"
 #include "hyperatom/base/parallel.hpp"
-#include "hyperatom/learn/trainer.hpp"
 
 extern "C" [[gnu::noinline]] void measured_work(const std::function<void()>& work) {
   work();
@@ -57,9 +56,6 @@ void gram(const Size& size) {
 void admm(const Size& size, Index window) {
   Problem problem = problem_of(size, window);
   const Matrix inverse = admm_inverse(problem.K(), 0.01);
-  const auto view = [](const Matrix& M) {
-    return Eigen::Map<const Matrix>(M.data(), M.rows(), M.cols());
-  };
   Admm rival(view(problem.K()), view(inverse), lambda1, 0.01);
   rival.begin(problem.columns(0));
   measured_work([&] {

@@ -69,8 +69,8 @@ class Rivals:
         found = np.zeros(2)
         seconds = self.library.hyperatom_code(
             *self.sizes(p, count), self.pointer(p.K), self.pointer(p.columns), self.pointer(p.windows), ctypes.c_double(p.kappa),
-            ctypes.c_double(p.lambda1), ctypes.c_double(tolerance), ctypes.c_int64(threads), self.pointer(codes), self.pointer(None),
-            self.pointer(None), self.pointer(found))
+            ctypes.c_double(p.lambda1), ctypes.c_double(tolerance), ctypes.c_int64(threads), self.pointer(codes),
+            self.pointer(found))
         return Coded(seconds / count, int(found[0]), float(found[1]))
 
     def inverse(self, p: Problem, rho: float) -> Array:

@@ -210,7 +210,7 @@ def main() -> int:
         if cell in known:
             continue
         if (cell.window == 1) not in warmed:  # what libraries compile at their first call is not their speed
-            warm_up(measurement, cell)
+            warm_up(cell.window)
             warmed.add(cell.window == 1)
         result = measurement.cell(cell)
         result["real"] = problems.scene(SIZES[cell.atoms]).real
@@ -226,15 +226,15 @@ def main() -> int:
     return 0
 
 
-def warm_up(measurement: Measurement, cell: Cell) -> None:
+def warm_up(window: int) -> None:
     """In this process, so that those it forks find the compiled code."""
     random = np.random.default_rng(SEED)
     D = random.standard_normal((20, 8))
     D /= np.linalg.norm(D, axis=0)
     K = D.T @ D
-    S = 1 if cell.window == 1 else 4
+    S = 1 if window == 1 else 4
     problem = Problem(np.asfortranarray(K), np.asfortranarray(K[:, :S] * 0.9), np.arange(S, dtype=np.int64)[None], 0.05)
-    for ladder in libraries(cell.window).values():
+    for ladder in libraries(window).values():
         next(iter(ladder(problem, [0], [np.zeros((8, S))])))
 
 
