@@ -4,7 +4,7 @@ export JOBS
 BUILD_RELEASE = cmake --preset release && cmake --build --preset release --parallel $(JOBS)
 
 .NOTPARALLEL:
-.PHONY: all deps demo test asan tsan bench bench-peers paper format check golden clean help
+.PHONY: all deps demo test asan tsan bench bench-peers bench-scaling paper format check golden clean help
 
 all: ## release build into build/release (installs nothing)
 	@$(BUILD_RELEASE)
@@ -39,6 +39,12 @@ bench-peers: build/venv-peers/.installed ## the coder beside its peers from PyPI
 	@build/venv-peers/bin/python bench/peers/measure.py $(if $(QUICK),--quick -o build/peers/quick.json) $(if $(DATA),--data $(DATA))
 	@$(if $(QUICK),,build/venv-peers/bin/python bench/peers/report.py)
 
+bench-scaling: build/venv-peers/.installed ## whole scenes and training: time, threads, memory; half an hour, or QUICK=1: minutes
+	@scripts/install_deps.sh --dev
+	@$(BUILD_RELEASE) --target hyperatom_cli hyperatom_scene_bench
+	@bench/scaling.py $(if $(QUICK),--quick -o build/scaling/quick.json)
+	@$(if $(QUICK),,build/venv-peers/bin/python bench/scaling_report.py)
+
 build/venv-peers/.installed: bench/peers/requirements.txt
 	@scripts/install_deps.sh --dev
 	@python3 -m venv build/venv-peers
@@ -66,4 +72,4 @@ clean: ## remove everything built
 	@rm -rf build
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 17

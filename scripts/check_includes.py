@@ -55,7 +55,7 @@ THIRD_PARTY = (
     ThirdParty("file-format", re.compile(r"(^|/)(gdal|ogr|cpl_|matio|hdf5|H5)"),
                re.compile(r"^(hyperatom/io|tests)/"), "hyperatom/io and tests"),
     ThirdParty("LIBSVM", re.compile(r"(^|/)svm\.h$|^libsvm"),
-               re.compile(r"^hyperatom/baselines/|^tests/unit/baselines_test\.cpp$"),
+               re.compile(r"^hyperatom/baselines/|^(tests/unit/baselines_test|bench/scene)\.cpp$"),
                "hyperatom/baselines"),
 )
 
@@ -164,6 +164,7 @@ GOOD = [
     ("hyperatom/learn/a.cpp", '"hyperatom/coding/coder.hpp"'),
     ("hyperatom/learn/b.cpp", '// #include "hyperatom/report/x.hpp"'),
     ("hyperatom/baselines/svm.cpp", "<libsvm/svm.h>"),
+    ("bench/scene.cpp", "<libsvm/svm.h>"),
     ("hyperatom/baselines/svm.hpp", '"hyperatom/predict/classifier.hpp"'),
     ("hyperatom/report/a.cpp", '"hyperatom/kernel/kernel.hpp"'),
     ("hyperatom/all.hpp", '"hyperatom/report/report.hpp"'),
