@@ -31,9 +31,14 @@ inline void store(double* p, Pack v) { std::memcpy(p, &v, sizeof v); }
 
 /// The first n < 4 doubles at p, then zeros; reads nothing beyond them.
 inline Pack load_part(const double* p, Index n) {
+#ifdef __AVX__
+  const IntPack place = {0, 1, 2, 3};
+  return (Pack)_mm256_maskload_pd(p, (__m256i)(place < n));
+#else
   Pack v = {0, 0, 0, 0};
   for (Index i = 0; i < n; ++i) v[i] = p[i];
   return v;
+#endif
 }
 
 inline void store_part(double* p, Pack v, Index n) {

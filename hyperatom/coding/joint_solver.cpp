@@ -89,12 +89,23 @@ void JointSolver::RowSpace::add(const double* row, double* coordinates) {
 }
 
 JointSolver::JointSolver(const AtomGram& K, const CoderOptions& options)
-    : K_(K), options_(options), in_set_(at(K.size()), 0) {}
+    : K_(K), options_(options), splitting_(K, options), in_set_(at(K.size()), 0) {}
 
 void JointSolver::start(const WarmStart& start) {
   rows_ = start.rows;
   eta_.clear();
   for (const double value : start.values) eta_.push_back(std::abs(value));
+  splitting_.start();
+}
+
+bool JointSolver::solve_by_splitting(const Columns& B, double kappa, SparseCode& code) {
+  norms_.assign(at(K_.size()), 0.0);
+  for (size_t i = 0; i < rows_.size(); ++i) norms_[at(rows_[i])] = eta_[i];
+  if (!splitting_.solve(B, kappa, norms_, code)) return false;
+  rows_ = code.active;
+  eta_.clear();
+  for (const Index row : rows_) eta_.push_back(norms_[at(row)]);
+  return true;
 }
 
 void JointSolver::begin(const Columns& B, double kappa) {
@@ -445,12 +456,14 @@ void JointSolver::finish(SparseCode& code) {
 }
 
 void JointSolver::solve(const Columns& B, double kappa, SparseCode& code) {
+  if (solve_by_splitting(B, kappa, code)) return;
   steps_ = 0;
   stuck_ = false;
   damping_ = 0;
   begin(B, kappa);
   if (!evaluate()) {  // what was carried over is of no use here
-    start({});
+    rows_.clear();
+    eta_.clear();
     begin(B, kappa);
     evaluate();
   }
@@ -471,6 +484,7 @@ void JointSolver::solve(const Columns& B, double kappa, SparseCode& code) {
   }
   code.steps = steps_;
   finish(code);
+  if (code.converged) splitting_.follow(B, code);
 }
 
 }  // namespace hyperatom

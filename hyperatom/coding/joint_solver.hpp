@@ -30,6 +30,7 @@
 #include "hyperatom/coding/coder.hpp"
 #include "hyperatom/coding/residual.hpp"
 #include "hyperatom/coding/small_matrix.hpp"
+#include "hyperatom/coding/splitting_solver.hpp"
 
 namespace hyperatom {
 
@@ -55,6 +56,7 @@ class JointSolver {
     std::vector<double> rest, along;
   };
 
+  bool solve_by_splitting(const Columns& B, double kappa, SparseCode& code);
   void begin(const Columns& B, double kappa);
   void append(Index row, double eta);
   void gather_gram();
@@ -75,6 +77,9 @@ class JointSolver {
   const CoderOptions& options_;
   const Columns* B_ = nullptr;
   double kappa_ = 0;
+
+  SplittingSolver splitting_;
+  std::vector<double> norms_;  // of all rows, for it
 
   std::vector<Index> rows_;   // the working set
   std::vector<double> eta_;   // its norms, all > 0

@@ -57,6 +57,8 @@ BandScale scale_of(GDALRasterBand& band, const std::string& path) {
   return scale;
 }
 
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
 class GdalSource final : public SceneSource {
  public:
   GdalSource(Dataset dataset, SceneInfo info)
@@ -67,6 +69,11 @@ class GdalSource final : public SceneSource {
     }
     scaled_ = std::ranges::any_of(
         scales_, [](const BandScale& scale) { return scale.gain != 1 || scale.offset != 0; });
+    marked_ = std::ranges::any_of(scales_,
+                                  [](const BandScale& scale) { return scale.no_data.has_value(); });
+    no_data_.resize(info_.bands);
+    for (Index b = 0; b < info_.bands; ++b)
+      no_data_[b] = scales_[static_cast<size_t>(b)].no_data.value_or(nan);
   }
 
   const SceneInfo& info() const override { return info_; }
@@ -75,11 +82,12 @@ class GdalSource final : public SceneSource {
     read_stored(first, count, strip.pixels);
     // No-data becomes NaN, since it may differ from band to band; both are marked before scaling,
     // which could make zero of something or something of zero.
-    for (Index b = 0; b < info_.bands; ++b)
-      if (const auto& marker = scales_[static_cast<size_t>(b)].no_data)
-        for (Index i = 0; i < strip.pixels.cols(); ++i)
-          if (strip.pixels(b, i) == *marker)
-            strip.pixels(b, i) = std::numeric_limits<float>::quiet_NaN();
+    if (marked_) {
+      for (Index i = 0; i < strip.pixels.cols(); ++i) {
+        float* pixel = strip.pixels.data() + i * info_.bands;
+        for (Index b = 0; b < info_.bands; ++b) pixel[b] = pixel[b] == no_data_[b] ? nan : pixel[b];
+      }
+    }
     mark_valid(strip, std::nullopt);
     if (scaled_) scale(strip);
   }
@@ -117,7 +125,8 @@ class GdalSource final : public SceneSource {
   SceneInfo info_;
   std::vector<int> gdal_bands_;
   std::vector<BandScale> scales_;
-  bool scaled_ = false;
+  Eigen::VectorXf no_data_;  // of every band; NaN, which equals nothing, where there is none
+  bool scaled_ = false, marked_ = false;
 };
 
 Georeference read_georeference(GDALDataset& dataset) {

@@ -1,7 +1,7 @@
 // k(x, y) = exp(-||x - y||^2 / sigma), sigma as in the paper (not squared, no 2);
 // dk/dy = (2 / sigma) k(x, y) (x - y).
+#include "hyperatom/base/inner_products.hpp"
 #include "hyperatom/base/simd.hpp"
-#include "hyperatom/kernel/inner_products.hpp"
 #include "hyperatom/kernel/table.hpp"
 
 namespace hyperatom {

@@ -1,5 +1,5 @@
 // k(x, y) = <x, y>;   dk/dy = x.
-#include "hyperatom/kernel/inner_products.hpp"
+#include "hyperatom/base/inner_products.hpp"
 #include "hyperatom/kernel/table.hpp"
 
 namespace hyperatom {

@@ -1,7 +1,7 @@
 // k(x, y) = (<x, y> + offset)^degree;   dk/dy = degree (<x, y> + offset)^(degree-1) x.
 #include <cmath>
 
-#include "hyperatom/kernel/inner_products.hpp"
+#include "hyperatom/base/inner_products.hpp"
 #include "hyperatom/kernel/table.hpp"
 
 namespace hyperatom {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <limits>
 #include <span>
 
@@ -102,9 +103,7 @@ class Pass {
     rows_.valid.resize(at(most));
   }
 
-  /// Reads what the rows [first, first + count) need, which follow those of the call before.
   void open_strip(Index first, Index count, ClassifiedStrip& strip) {
-    read_up_to(first, count);
     strip.first = first;
     strip.count = count;
     strip.ids.assign(at(count * cols()), 0);
@@ -113,8 +112,13 @@ class Pass {
     strip.novelty.setConstant(1, count * cols(), nothing);
   }
 
-  /// Classifies rows [first, first + count) of the strip.
-  void classify_rows(Index first, Index count, ClassifiedStrip& strip, ClassifyReport& report) {
+  /// Classifies rows [first, first + count) of the strip, which follow those of the call before.
+  /// What the next call needs, with its rows of the scene [next, next + next_count), is read
+  /// meanwhile.
+  void classify_rows(Index first, Index count, ClassifiedStrip& strip, ClassifyReport& report,
+                     Index next, Index next_count) {
+    read_up_to(strip.first + first, count);
+    if (next_count > 0 && parallel_slots() > 1) read_ahead(next, next_count);
     const Index segments = (cols() + segment - 1) / segment;
     parts_.assign(at(count * segments), {});
     parallel_for(count * segments, [&](Index task, Index) {
@@ -166,14 +170,28 @@ class Pass {
 
   Index cols() const { return source_.info().cols; }
 
+  /// How many rows after those at hand windows of [first, first + count) reach.
+  Index rows_missing(Index first, Index count) const {
+    return std::min(source_.info().rows, first + count + neighborhoods_.reach()) -
+           (rows_.first + rows_.count);
+  }
+
+  void read_ahead(Index first, Index count) {
+    const Index begin = rows_.first + rows_.count, missing = rows_missing(first, count);
+    if (missing > 0)
+      ahead_ = std::async(std::launch::async,
+                          [this, begin, missing] { source_.read(begin, missing, read_); });
+  }
+
   /// Has the kernel columns of all rows that windows of [first, first + count) reach.
   void read_up_to(Index first, Index count) {
     rows_.drop_before(first - neighborhoods_.reach(), model_.atoms());
-    const Index have = rows_.first + rows_.count;
-    const Index needed =
-        std::min(source_.info().rows, first + count + neighborhoods_.reach()) - have;
+    const Index needed = rows_missing(first, count);
     if (needed <= 0) return;
-    source_.read(have, needed, read_);
+    if (ahead_.valid())
+      ahead_.get();
+    else
+      source_.read(rows_.first + rows_.count, needed, read_);
     const Index offset = rows_.count * cols(), pixels = needed * cols();
     std::copy(read_.valid.begin(), read_.valid.end(), rows_.valid.begin() + offset);
     parallel_for((pixels + block - 1) / block, [&](Index i, Index) {
@@ -252,6 +270,7 @@ class Pass {
   ColumnRows rows_;
   Strip read_;
   std::vector<ClassifyReport> parts_;
+  std::future<void> ahead_;  // reads into read_; at last, so that it is waited for first
 };
 
 }  // namespace
@@ -304,16 +323,18 @@ ClassifyReport Classifier::classify(SceneSource& source, const ClassifyOptions& 
       options.count < 0 ? scene.rows : std::min(scene.rows, options.first + options.count);
   Pass pass(model_, *kernel_, coder_, *scorer_, source);
   const Index height = pass.strip_height(options.ram, end - options.first);
-  pass.begin(options.first, height);
+  const Index rows_at_once = std::clamp<Index>(soon / scene.cols, 1, height);
+  pass.begin(options.first, rows_at_once);
   ClassifyReport report;
   ClassifiedStrip strip;
-  const Index rows_at_once = std::max<Index>(1, soon / scene.cols);
   for (Index first = options.first; first < end; first += height) {
     const Index count = std::min(height, end - first);
     pass.open_strip(first, count, strip);
     for (Index row = 0; row < count; row += rows_at_once) {
       const Index rows = std::min(rows_at_once, count - row);
-      pass.classify_rows(row, rows, strip, report);
+      const Index next = first + row + rows;
+      const Index left = std::min(row + rows < count ? count - row - rows : height, end - next);
+      pass.classify_rows(row, rows, strip, report, next, std::min(rows_at_once, left));
       if (progress && !progress(first + row + rows - options.first)) return report;
     }
     sink(strip);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "hyperatom/base/error.hpp"
+#include "hyperatom/base/inner_products.hpp"
 #include "hyperatom/base/spec.hpp"
 
 namespace hyperatom {
@@ -176,20 +177,19 @@ Matrix Normalizer::apply(const Eigen::Ref<const MatrixF>& pixels) const {
         "the pixels have {} bands, expected the {} that the normalization was fitted on",
         pixels.rows(), bands()));
   const Kind& how = find_kind(kind);
-  Matrix result(features(), pixels.cols());
-  Vector x(bands()), mixed(features());
+  Matrix result(bands(), pixels.cols());
+  Vector x(bands());
   for (Index j = 0; j < pixels.cols(); ++j) {
     x = pixels.col(j).cast<double>();
     if (how.statistics == Statistics::noise) make_unit(x);
-    x = (x - offset).cwiseProduct(scale);
-    if (mix.size() > 0) {
-      mixed.setZero();  // band by band: one order of sums, wherever the column lies
-      for (Index b = 0; b < bands(); ++b) mixed += x[b] * mix.col(b);
-    }
-    auto column = result.col(j);
-    column = mix.size() > 0 ? mixed : x;
-    if (how.unit) make_unit(column);
+    result.col(j) = (x - offset).cwiseProduct(scale);
   }
+  if (mix.size() > 0) {
+    Matrix mixed(features(), pixels.cols());
+    inner_products(Matrix(mix.transpose()), result, mixed);
+    result = std::move(mixed);
+  }
+  for (Index j = 0; how.unit && j < result.cols(); ++j) make_unit(result.col(j));
   return result;
 }
 

@@ -39,19 +39,18 @@ std::unique_ptr<SceneSource> make_source(const Scene& scene) {
 void mark_valid(Strip& strip, std::optional<double> no_data) {
   const Index bands = strip.pixels.rows();
   strip.valid.resize(static_cast<size_t>(strip.pixels.cols()));
-  const bool no_data_is_number = no_data && std::isfinite(*no_data);
   constexpr double largest = std::numeric_limits<float>::max();
-  const float marker =
-      no_data_is_number ? static_cast<float>(std::clamp(*no_data, -largest, largest)) : 0;
+  const float marker = no_data && std::isfinite(*no_data)
+                           ? static_cast<float>(std::clamp(*no_data, -largest, largest))
+                           : std::numeric_limits<float>::quiet_NaN();  // equals nothing
   for (Index i = 0; i < strip.pixels.cols(); ++i) {
     float* pixel = strip.pixels.data() + i * bands;
-    bool finite = true, all_zero = true, marked = false;
+    int unusable = 0, not_zero = 0;  // without branches, so that bands go in packs
     for (Index b = 0; b < bands; ++b) {
-      finite = finite && std::isfinite(pixel[b]);
-      all_zero = all_zero && pixel[b] == 0;
-      marked = marked || (no_data_is_number && pixel[b] == marker);
+      unusable |= static_cast<int>(pixel[b] - pixel[b] != 0) | static_cast<int>(pixel[b] == marker);
+      not_zero |= static_cast<int>(pixel[b] != 0);
     }
-    const bool usable = finite && !all_zero && !marked;
+    const bool usable = unusable == 0 && not_zero != 0;
     strip.valid[static_cast<size_t>(i)] = usable;
     if (!usable) std::fill_n(pixel, bands, 0.0f);
   }

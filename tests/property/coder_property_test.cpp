@@ -13,6 +13,7 @@
 #include "hyperatom/coding/coder.hpp"
 #include "hyperatom/coding/lasso_solver.hpp"
 #include "hyperatom/kernel/kernel.hpp"
+#include "tests/support/evaluation.hpp"
 #include "tests/support/problems.hpp"
 #include "tests/support/slow_coder.hpp"
 
@@ -25,8 +26,6 @@ constexpr bool slow_build = false;
 namespace hyperatom::test {
 namespace {
 
-using LongMatrix = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
-
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -37,40 +36,6 @@ std::unique_ptr<const Kernel> gaussian(double sigma) {
 CoderOptions options_of(const Problem& p, double tolerance) {
   return {.lambda1 = p.lambda1, .lambda2 = p.lambda2, .tolerance = tolerance};
 }
-
-/// Everything that can be said of a code by the definition of the problem, in long double and from
-/// the whole matrices.
-struct Evaluation {
-  Evaluation(const Problem& p, const SparseCode& code) {
-    const Index d = p.atoms(), m = code.A.rows();
-    LongMatrix columns(d, m);
-    for (Index i = 0; i < m; ++i) {
-      columns.col(i) = p.K.col(code.active[at(i)]).cast<long double>();
-      columns(code.active[at(i)], i) += p.lambda2;
-    }
-    const LongMatrix A = code.A.cast<long double>();
-    const LongMatrix G = p.B.cast<long double>() - columns * A;
-    long double sum = p.kappa();
-    for (Index i = 0; i < m; ++i) {
-      const Index j = code.active[at(i)];
-      const long double norm = A.row(i).norm();
-      sum -= A.row(i).dot(p.B.row(j).cast<long double>() + G.row(j));
-      norms.push_back(static_cast<double>(norm));
-      along.push_back(static_cast<double>(A.row(i).dot(G.row(j))));
-      penalty += p.lambda1 * static_cast<double>(norm);
-    }
-    objective = static_cast<double>(sum / 2) + penalty;
-    for (Index j = 0; j < d; ++j) residuals.push_back(static_cast<double>(G.row(j).norm()));
-    largest = *std::max_element(residuals.begin(), residuals.end());
-  }
-
-  double objective = 0;
-  double penalty = 0;
-  std::vector<double> norms;      // ||a_j|| of the active rows
-  std::vector<double> along;      // <a_j, G_j> of the active rows
-  std::vector<double> residuals;  // ||G_j|| of all rows, G = B - (K + lambda2 I) A
-  double largest = 0;             // the largest of them
-};
 
 /// What holds for every code, converged or not.
 void expect_well_formed(const Problem& p, const SparseCode& code) {

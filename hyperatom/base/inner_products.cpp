@@ -1,4 +1,4 @@
-#include "hyperatom/kernel/inner_products.hpp"
+#include "hyperatom/base/inner_products.hpp"
 
 #include <algorithm>
 
@@ -36,9 +36,15 @@ void tile(const double* x, Index x_stride, const double* y, Index y_stride, Inde
     accumulate<rows, cols>(sums, x + b, x_stride, y + b, y_stride,
                            [&](const double* p) { return simd::load_part(p, bands - b); });
 #pragma GCC unroll 4
-  for (int j = 0; j < cols; ++j)
+  for (int j = 0; j < cols; ++j) {
+    if constexpr (rows == 4) {  // simd::sum() of four at a time
+      simd::transpose(sums[j]);
+      simd::store(k + j * k_stride, (sums[j][0] + sums[j][2]) + (sums[j][1] + sums[j][3]));
+    } else {
 #pragma GCC unroll 4
-    for (int i = 0; i < rows; ++i) k[j * k_stride + i] = simd::sum(sums[j][i]);
+      for (int i = 0; i < rows; ++i) k[j * k_stride + i] = simd::sum(sums[j][i]);
+    }
+  }
 }
 
 template <int cols>
@@ -57,7 +63,8 @@ void panel(const MatrixView& X, const double* y, Index y_stride, double* k, Inde
 void inner_products(const MatrixView& X, const MatrixView& Y, Eigen::Ref<Matrix> K) {
   eigen_assert(X.rows() == Y.rows() && K.rows() == X.cols() && K.cols() == Y.cols());
   // Atoms are taken in groups that stay in the first-level cache while all pixels pass by.
-  constexpr Index group = 64;
+  constexpr Index cache = 20 * 1024 / sizeof(double);
+  const Index group = std::max<Index>(4, cache / std::max<Index>(X.rows(), 1) / 4 * 4);
   for (Index i = 0; i < X.cols(); i += group) {
     const Index rows = std::min(group, X.cols() - i);
     const MatrixView part = X.middleCols(i, rows);

@@ -1,4 +1,4 @@
-// The inner products that every kernel here starts from.
+// The inner products that every kernel starts from, and every normalisation that mixes bands.
 #pragma once
 
 #include "hyperatom/base/types.hpp"
