@@ -204,22 +204,32 @@ double JointSolver::working_gap() const {
 void JointSolver::solve_bounded_model(Model model, double damping) {
   const Index m = static_cast<Index>(rows_.size());
   const double lambda1 = options_.lambda1;
-  z_.resize(at(m));
+  // All of T, and what the rows on their bounds, z = -1, add to the right-hand side of the others.
+  model_.reshape(m, m);
   w_.resize(at(m));
+  z_.assign(at(model_.stride()), 0.0);
+  pushed_.assign(at(model_.stride()), 0.0);
+  fixed_.assign(at(m), 0);
+  const auto put_on_bound = [&](Index i, bool on) {
+    fixed_[at(i)] = on;
+    z_[at(i)] = -1;
+    subtract(pushed_.data(), on ? -1 : 1, model_.row(i), model_.stride());
+  };
   for (Index i = 0; i < m; ++i) {
     const double g = residual_[at(i)] / lambda1;
     w_[at(i)] = YY_(i, i) * (model == Model::secular ? g - 1 : 0.5 * (1 - 1 / (g * g)));
+    const double *p = P_.row(i), *y = YY_.row(i);
+    double* row = model_.row(i);
+    for (Index j = 0; j < model_.stride(); j += simd::width)
+      simd::store(row + j, -simd::load(p + j) * simd::load(y + j));
   }
-  const auto T = [&](Index i, Index j) { return ((i == j) - P_(i, j)) * YY_(i, j); };
+  for (Index i = 0; i < m; ++i)  // not at once: a pack that is read after one of its numbers was
+    model_(i, i) = (model_(i, i) + YY_(i, i)) * (1 + damping);  // written waits
+  for (Index i = 0; i < m; ++i)
+    if (YY_(i, i) == 0) put_on_bound(i, true);  // no pixel has a part along it (a zero atom)
   // Rows that want to cross their bound are put on it and the rest is solved again; one that pulls
   // back is freed. Any order of doing so gives a usable step, so the number of rounds may be
   // limited.
-  fixed_.assign(at(m), 0);
-  for (Index i = 0; i < m; ++i) {
-    fixed_[at(i)] =
-        YY_(i, i) == 0;  // no pixel has a part along it (a zero atom): it can only leave
-    z_[at(i)] = -1;
-  }
   for (Index round = 0; round < m + 10; ++round) {
     free_.clear();
     for (Index i = 0; i < m; ++i)
@@ -229,20 +239,13 @@ void JointSolver::solve_bounded_model(Model model, double damping) {
     free_z_.resize(at(n));
     for (Index a = 0; a < n; ++a) {
       const Index i = free_[at(a)];
-      free_z_[at(a)] = w_[at(i)];
-      if (n == m) {
-        const double *p = P_.row(i), *y = YY_.row(i);
-        double* row = T_.row(i);
-        for (Index j = 0; j < T_.stride(); j += simd::width)
-          simd::store(row + j, -simd::load(p + j) * simd::load(y + j));
-        row[i] += y[i];
-        continue;
-      }
-      for (Index b = 0; b < n; ++b) T_(a, b) = T(i, free_[at(b)]);
-      for (Index j = 0; j < m; ++j)
-        if (fixed_[at(j)]) free_z_[at(a)] += T(i, j);
+      free_z_[at(a)] = w_[at(i)] + pushed_[at(i)];
+      const double* row = model_.row(i);
+      if (n == m)
+        std::copy_n(row, T_.stride(), T_.row(a));
+      else
+        for (Index b = a - a % 4; b < n; ++b) T_(a, b) = row[free_[at(b)]];
     }
-    for (Index a = 0; a < n && damping > 0; ++a) T_(a, a) *= 1 + damping;
     // Where atoms depend on each other T is singular, and f may fall along a direction in which the
     // model is flat: a small floor for the pivots turns that into a long step, which ends at a
     // bound.
@@ -253,8 +256,7 @@ void JointSolver::solve_bounded_model(Model model, double damping) {
       const Index i = free_[at(a)];
       z_[at(i)] = free_z_[at(a)];
       if (z_[at(i)] >= -1) continue;
-      z_[at(i)] = -1;
-      fixed_[at(i)] = 1;
+      put_on_bound(i, true);
       crossed = true;
     }
     if (crossed) continue;
@@ -263,15 +265,14 @@ void JointSolver::solve_bounded_model(Model model, double damping) {
     double strongest = 0;
     for (Index i = 0; i < m; ++i) {
       if (!fixed_[at(i)]) continue;
-      double slope = -w_[at(i)];
-      for (Index j = 0; j < m; ++j) slope += T(i, j) * z_[at(j)];
+      const double slope = dot(model_.row(i), z_.data(), model_.stride()) - w_[at(i)];
       if (slope < strongest - 1e-12 * std::abs(w_[at(i)])) {
         strongest = slope;
         pulled = i;
       }
     }
     if (pulled < 0) break;
-    fixed_[at(pulled)] = 0;
+    put_on_bound(pulled, false);
   }
 }
 
@@ -391,15 +392,18 @@ void JointSolver::check(SparseCode& code) {
   multiply(gram_, A_, image_);
   for (Index i = 0; i < m; ++i) {
     double* b = row_.data();
-    std::fill_n(b + columns, A_.stride() - columns, 0.0);
-    for (Index s = 0; s < columns; ++s) b[s] = (*B_)(rows_[at(i)], s);
+    if (space_.identity)
+      std::copy_n(targets_.row(i), A_.stride(), b);
+    else
+      for (Index s = 0; s < columns; ++s) b[s] = (*B_)(rows_[at(i)], s);
     const double* a = A_.row(i);
     code_target += dot(a, b, A_.stride());
     subtract(b, 1, image_.row(i), A_.stride());
     code_residual += dot(a, b, A_.stride());
   }
   residual_row_squares(K_, *B_, rows_, A_, squares_);
-  double largest = 0;
+  double& largest = largest_square_;
+  largest = 0;
   for (const double square : squares_) {
     if (!(square <= largest)) largest = square;  // also true for a NaN, which must not pass unseen
   }
@@ -414,11 +418,17 @@ void JointSolver::check(SparseCode& code) {
 bool JointSolver::grow() {
   const double lambda1 = options_.lambda1;
   const double bound = lambda1 * lambda1 * (1 + 1e-12);
-  worst_.clear();
-  for (Index j = 0; j < K_.size(); ++j)
-    if (!in_set_[at(j)] && squares_[at(j)] > bound) worst_.push_back(j);
+  const auto find = [&](double above) {
+    worst_.clear();
+    for (Index j = 0; j < K_.size(); ++j)
+      if (squares_[at(j)] > above && !in_set_[at(j)]) worst_.push_back(j);
+  };
+  // A check of many atoms costs more than rows that turn out to be superfluous.
+  const size_t most = std::max<size_t>(K_.size() < 512 ? 8 : 16, rows_.size() / 4);
+  // Most violators are slight ones: if there are enough others, they need not be looked at.
+  find(bound + 0.25 * (largest_square_ - bound));
+  if (worst_.size() < most) find(bound);
   if (worst_.empty()) return false;
-  const size_t most = std::max<size_t>(8, rows_.size() / 4);
   if (worst_.size() > most) {
     const auto worse = [&](Index i, Index j) {
       return squares_[at(i)] != squares_[at(j)] ? squares_[at(i)] > squares_[at(j)] : i < j;

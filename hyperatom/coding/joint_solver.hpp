@@ -111,9 +111,10 @@ class JointSolver {
   // Of the last check():
   SmallMatrix A_, image_;  // |rows| x S: the code, and K times it
   std::vector<double> squares_;
+  double largest_square_ = 0;
 
-  SmallMatrix T_;
-  std::vector<double> z_, w_, free_z_, row_;
+  SmallMatrix model_, T_;
+  std::vector<double> z_, w_, pushed_, free_z_, row_;
   std::vector<Index> free_, keep_, worst_;
   std::vector<char> fixed_;
 };

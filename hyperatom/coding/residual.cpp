@@ -20,6 +20,7 @@ void add_squares(const AtomGram& K, const double* const* b, std::span<const Inde
   }
   for (size_t w = 0; w < rows.size(); ++w) {
     const double* k = K.col(rows[w]) + row;
+    __builtin_prefetch(k + 4 * AtomGram::block);  // too many columns for the processor to foresee
     const Pack k0 = simd::load(k);
     const Pack k1 = simd::load(k + simd::width);
     const double* a = A.row(static_cast<Index>(w)) + first;
@@ -42,6 +43,7 @@ void residual_row_squares(const AtomGram& K, const Columns& B, std::span<const I
   static_assert(AtomGram::block == 2 * simd::width);
   constexpr int group = 6;  // six columns of two packs each: twelve of the sixteen registers
   const Index d = K.size();
+  const Index parts = (B.cols() + group - 1) / group;  // of nearly equal size
   squares.resize(static_cast<size_t>(d));
   for (Index row = 0; row < d; row += AtomGram::block) {
     const Index count = std::min(AtomGram::block, d - row);
@@ -49,8 +51,8 @@ void residual_row_squares(const AtomGram& K, const Columns& B, std::span<const I
     Pack high = {};
     double padded[group][AtomGram::block] = {};  // the last block of B is shorter than a pack
     const double* b[group];
-    for (Index s = 0; s < B.cols(); s += group) {
-      const Index cols = std::min<Index>(group, B.cols() - s);
+    for (Index part = 0; part < parts; ++part) {
+      const Index s = part * B.cols() / parts, cols = (part + 1) * B.cols() / parts - s;
       for (Index c = 0; c < cols; ++c) {
         b[c] = B.col(s + c) + row;
         if (count < AtomGram::block) {

@@ -235,23 +235,21 @@ Pivots factor_psd(SmallMatrix& T, double vanishing, double floor) {
   Pivots result;
   double smallest = std::numeric_limits<double>::infinity();
   double largest = 0;
-  // Row k becomes D_kk L'_k; the lower triangle is left as it was, and its diagonal entries are
-  // kept in `own`.
-  std::vector<double> own(static_cast<size_t>(m));
-  for (Index k = 0; k < m; ++k) own[static_cast<size_t>(k)] = T(k, k);
+  // Row k becomes D_kk L'_k, but for its first entry; own entries of the diagonal are kept aside.
+  double few[64];
+  std::vector<double> many(static_cast<size_t>(m > 64 ? m : 0));
+  double* own = m > 64 ? many.data() : few;
+  for (Index k = 0; k < m; ++k) own[k] = T(k, k);
   for (Index first = 0; first < m; first += 4) {
     const Index end = std::min(first + 4, m);
     double inverse[4] = {};
     for (Index k = first; k < end; ++k) {
       const double* pivot_row = T.row(k);
       double pivot = pivot_row[k];
-      if (!(pivot > vanishing * own[static_cast<size_t>(k)])) {
+      if (!(pivot > vanishing * own[k])) {
         ++result.dependent;
-        T(k, k) = pivot = floor * own[static_cast<size_t>(k)];
-        if (!(pivot > 0)) {
-          T(k, k) = 0;
-          continue;
-        }
+        pivot = floor * own[k];
+        if (!(pivot > 0)) continue;
       }
       smallest = std::min(smallest, pivot);
       largest = std::max(largest, pivot);
@@ -260,6 +258,7 @@ Pivots factor_psd(SmallMatrix& T, double vanishing, double floor) {
         subtract(T.row(i) + first, pivot_row[i] * inverse[k - first], pivot_row + first,
                  T.stride() - first);
     }
+    for (Index k = first; k < end; ++k) T(k, k) = inverse[k - first];
     for (Index i = end; i < m; ++i) {
       const Index from = i / simd::width * simd::width;
       Pack factor[4];
@@ -282,7 +281,7 @@ void solve_factored(const SmallMatrix& T, double* z) {
   const Index whole = m / simd::width * simd::width;  // entries of z in whole packs
   for (Index k = 0; k < m; ++k) {
     if (T(k, k) == 0) continue;
-    const double factor = z[k] / T(k, k);
+    const double factor = z[k] * T(k, k);
     const double* row = T.row(k);
     Index i = k + 1;
     for (; i < m && i % simd::width != 0; ++i) z[i] -= factor * row[i];
@@ -300,7 +299,7 @@ void solve_factored(const SmallMatrix& T, double* z) {
     for (; j < m && j % simd::width != 0; ++j) sum += row[j] * z[j];
     if (j < whole) sum += dot(row + j, z + j, whole - j);
     for (j = std::max(j, whole); j < m; ++j) sum += row[j] * z[j];
-    z[k] = (z[k] - sum) / row[k];
+    z[k] = (z[k] - sum) * row[k];
   }
 }
 

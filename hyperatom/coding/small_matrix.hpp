@@ -87,9 +87,9 @@ struct Pivots {
 };
 
 /// Replaces the upper triangle of the symmetric positive semidefinite T by its factors D L' (T = L
-/// D L'). A pivot that has shrunk below `vanishing` times its diagonal entry belongs to a dependent
-/// variable: it becomes `floor` times that entry, or, with floor = 0, the variable is left out
-/// (solve_factored gives it 0).
+/// D L'), with 1 / D on the diagonal. A pivot that has shrunk below `vanishing` times its diagonal
+/// entry belongs to a dependent variable: it becomes `floor` times that entry, or, with floor = 0,
+/// the variable is left out (solve_factored gives it 0).
 Pivots factor_psd(SmallMatrix& T, double vanishing, double floor = 0);
 
 /// Solves T z = w in place for a factored T.

@@ -37,7 +37,10 @@ constexpr double usual_iterations = 20;
 constexpr float relaxation = 1.7f;
 
 /// Windows that share a metric: a new one costs the inverse of a matrix.
-constexpr int metric_lifetime = 4;
+constexpr int metric_lifetime = 2;
+
+/// Windows by whose iterations the scale of the metric is judged.
+constexpr int scale_lifetime = 4;
 
 /// Columns are padded to whole pairs of packs.
 constexpr Index padding = 2 * simd::float_width;
@@ -480,10 +483,8 @@ void SplittingSolver::write(const std::vector<double>& norms, SparseCode& code) 
 bool SplittingSolver::solve(const Columns& B, double kappa, std::vector<double>& norms,
                             SparseCode& code) {
   if (!follows_ || columns_ != B.cols()) return false;
-  if (age_ % metric_lifetime == 0) {
-    adapt_scale();
-    set_metric(norms);
-  }
+  if (age_ % scale_lifetime == 0) adapt_scale();
+  if (age_ % metric_lifetime == 0) set_metric(norms);
   ++age_;
   begin(B);
   const int limit = std::min(most_iterations, options_.max_steps);

@@ -199,7 +199,7 @@ TEST(SmallMatrix, PivotsAreThoseOfElimination) {
   EXPECT_NEAR(pivots.condition, 9, 1e-12);
   const Matrix DL = D.asDiagonal() * L.transpose();
   for (Index i = 0; i < 3; ++i)
-    for (Index j = i; j < 3; ++j) EXPECT_NEAR(T(i, j), DL(i, j), 1e-14);
+    for (Index j = i; j < 3; ++j) EXPECT_NEAR(T(i, j), i == j ? 1 / D[i] : DL(i, j), 1e-14);
 }
 
 /// Rows that are copies of others, or zero: counted, given z = 0, and the rest solved.
