@@ -156,14 +156,18 @@ void LassoSolver::remove(Index i) {
   ++updates_;
 }
 
-/// To the minimiser for the present signs, or as far as the signs hold, again and again until they
-/// do.
-void LassoSolver::walk(const double* b) {
+/// target_: the minimiser for the present signs.
+void LassoSolver::aim(const double* b) {
+  for (Index i = 0; i < size(); ++i)
+    cross_[at(i)] = b[rows_[at(i)]] - options_.lambda1 * sign_[at(i)];
+  product(inverse_.data(), stride_, cross_.data(), size(), target_.data());
+}
+
+/// To target_, or as far as the signs hold, again and again until they do.
+void LassoSolver::walk() {
   while (size() > 0) {
     ++steps_;
     const Index m = size();
-    for (Index i = 0; i < m; ++i) cross_[at(i)] = b[rows_[at(i)]] - options_.lambda1 * sign_[at(i)];
-    product(inverse_.data(), stride_, cross_.data(), m, target_.data());
     double part = 1;
     Index first = -1;
     for (Index i = 0; i < m; ++i) {
@@ -180,6 +184,10 @@ void LassoSolver::walk(const double* b) {
     }
     for (Index i = 0; i < m; ++i) a_[at(i)] += part * (target_[at(i)] - a_[at(i)]);
     remove(first);
+    // The target without that row; image_ is its row of Q.
+    const double factor = target_[at(first)] / image_[at(first)];
+    for (Index i = 0; i < m; ++i) target_[at(i)] -= factor * image_[at(i)];
+    target_[at(first)] = target_[at(m - 1)];
   }
 }
 
@@ -247,10 +255,11 @@ Index LassoSolver::worst_violator() const {
   return worst;
 }
 
-/// Lets a violator in. False when rounding does not allow it.
-bool LassoSolver::enter(Index row) {
+/// Lets a violator in, with target_ for it and the others. False when rounding does not allow it.
+bool LassoSolver::enter(Index row, const double* b) {
   const double sign = g_[at(row)] > 0 ? 1 : -1;
   double value = 0;
+  bool traded = false;
   double schur = schur_complement(row);
   while (!(schur > dependent * K_(row, row))) {
     // phi_row = sum_i image_i phi_i: raise the row, lower the others, until one of them is zero.
@@ -268,10 +277,20 @@ bool LassoSolver::enter(Index row) {
     if (first < 0) return false;
     for (Index i = 0; i < size(); ++i) a_[at(i)] -= way * image_[at(i)] * sign;
     value += way * sign;
+    traded = true;
     remove(first);
     schur = schur_complement(row);
   }
   push(row, value, sign, schur);
+  if (traded) {
+    aim(b);
+    return true;
+  }
+  // The others were where their signs want them, so that all move along one line.
+  const double way = (g_[at(row)] - options_.lambda1 * sign) / schur;
+  const Index last = size() - 1;
+  for (Index i = 0; i < last; ++i) target_[at(i)] = a_[at(i)] - way * image_[at(i)];
+  target_[at(last)] = way;
   return true;
 }
 
@@ -295,17 +314,22 @@ void LassoSolver::solve(const double* b, double kappa, SparseCode& code) {
   if (updates_ > most_updates) rebuild();
   Index last_entered = -1;
   int refinements = 0;
+  // A violation that alone makes the gap too large.
+  const double obvious = options_.lambda1 / (1 - std::sqrt(options_.tolerance));
+  aim(b);
   while (true) {
-    walk(b);
+    walk();
     residual(b);
-    Certificate c = certificate(b, kappa);
+    Certificate c;
     const auto good = [&] { return c.gap <= options_.tolerance * c.objective; };
-    const Index row = good() ? -1 : worst_violator();
-    bool more = row >= 0 && row != last_entered && steps_ < options_.max_steps;
-    if (more) {
+    const bool judged = !(largest_ > obvious);
+    if (judged) c = certificate(b, kappa);
+    const Index row = judged && good() ? -1 : worst_violator();
+    if (row >= 0 && row != last_entered && steps_ < options_.max_steps) {
       last_entered = row;
-      if (enter(row)) continue;
+      if (enter(row, b)) continue;
     }
+    if (!judged) c = certificate(b, kappa);
     // Nothing can enter, but rounding stands between this point and the tolerance.
     if (!good() && std::isfinite(largest_) && refinements++ < 2) {
       if (refinements == 1) rebuild();
@@ -313,7 +337,10 @@ void LassoSolver::solve(const double* b, double kappa, SparseCode& code) {
       last_entered = -1;
       residual(b);
       c = certificate(b, kappa);
-      if (!good() && steps_ < options_.max_steps) continue;
+      if (!good() && steps_ < options_.max_steps) {
+        aim(b);
+        continue;
+      }
     }
     code.objective = c.objective;
     code.converged = good();

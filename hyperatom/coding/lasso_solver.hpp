@@ -34,10 +34,11 @@ class LassoSolver {
   double schur_complement(Index row);
   void push(Index row, double value, double sign, double schur);
   void remove(Index i);
-  void walk(const double* b);
+  void aim(const double* b);
+  void walk();
   void residual(const double* b);
   void refine();
-  bool enter(Index row);
+  bool enter(Index row, const double* b);
   Certificate certificate(const double* b, double kappa) const;
   Index worst_violator() const;
   void finish(SparseCode& code) const;

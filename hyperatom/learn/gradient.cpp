@@ -1,5 +1,9 @@
 #include "hyperatom/learn/gradient.hpp"
 
+#include <algorithm>
+
+#include "hyperatom/base/parallel.hpp"
+
 namespace hyperatom {
 namespace {
 
@@ -76,7 +80,14 @@ Parameters sum_gradients(const Kernel& kernel, const Parameters& parameters,
         pairs(part.active[l], atom) += weights[i] * part.pairs(static_cast<Index>(l), column);
     }
   }
-  sum.D -= kernel.pullback(parameters.D, parameters.D, pairs);
+  // By blocks of atoms, which don't depend on the number of threads.
+  constexpr Index block = 16;
+  parallel_for((d + block - 1) / block, [&](Index task, Index) {
+    const Index first = task * block, count = std::min(block, d - first);
+    sum.D.middleCols(first, count) -=
+        kernel.pullback(parameters.D.middleCols(first, count), parameters.D,
+                        Matrix(pairs.middleRows(first, count)));
+  });
   return sum;
 }
 

@@ -116,7 +116,7 @@ Index Trainer::steps_per_epoch() const {
 
 /// The samples of step t: drawn at random for sgd, as Algorithm 1 says; the next of a shuffled pass
 /// for adam.
-std::vector<Index> Trainer::draw(Index t) const {
+std::vector<Index> Trainer::draw(Index t) {
   const auto n = static_cast<Index>(training_.size());
   std::vector<Index> batch;
   if (rate_.rule == RateSchedule::Rule::sgd) {
@@ -126,10 +126,13 @@ std::vector<Index> Trainer::draw(Index t) const {
   }
   const Index epoch = (t - 1) / steps_per_epoch();
   const Index first = (t - 1) % steps_per_epoch() * options().batch;
-  const auto order = RandomStream(options().seed, Purpose::order, static_cast<std::uint64_t>(epoch))
-                         .permutation(n);
+  if (order_epoch_ != epoch) {
+    order_ = RandomStream(options().seed, Purpose::order, static_cast<std::uint64_t>(epoch))
+                 .permutation(n);
+    order_epoch_ = epoch;
+  }
   for (Index i = first; i < std::min(first + options().batch, n); ++i)
-    batch.push_back(training_[at(order[at(i)])]);
+    batch.push_back(training_[at(order_[at(i)])]);
   return batch;
 }
 
@@ -138,7 +141,13 @@ std::vector<Index> Trainer::draw(Index t) const {
 /// to its i.
 void Trainer::code_windows(std::span<const Index> batch, const CodeVisitor& visit) {
   const Matrix& D = state_.parameters.D;
-  const Coder coder(kernel_->gram(D, D), options().coding());
+  Matrix K(D.cols(), D.cols());
+  constexpr Index block = 16;
+  parallel_for((D.cols() + block - 1) / block, [&](Index task, Index) {
+    const Index first = task * block, count = std::min(block, D.cols() - first);
+    kernel_->gram(D, D.middleCols(first, count), K.middleCols(first, count));
+  });
+  const Coder coder(K, options().coding());
   std::vector<WindowCoder> workers;
   for (Index slot = 0; slot < parallel_slots(); ++slot) workers.emplace_back(coder);
   std::vector<WarmStart> ends(batch.size());

@@ -103,7 +103,7 @@ class Trainer {
   void refit_weights();
   void validate_epoch(StepReport& report);
   Index steps_per_epoch() const;
-  std::vector<Index> draw(Index t) const;
+  std::vector<Index> draw(Index t);
   void code_windows(std::span<const Index> batch, const CodeVisitor& visit);
   Matrix centre_codes(std::span<const Index> which);
   const TrainOptions& options() const { return state_.options; }
@@ -113,6 +113,8 @@ class Trainer {
   std::unique_ptr<const Loss> loss_;
   RateSchedule rate_;
   std::vector<Index> training_, held_out_;
+  std::vector<Index> order_;  // of training_, in the pass order_epoch_
+  Index order_epoch_ = -1;
   std::vector<double> weights_;  // of every sample; mean 1 over training_
   Checkpoint state_;
 };

@@ -112,6 +112,36 @@ TEST_P(ClassifierWindows, SameBitsForEveryStripHeightAndThreadCount) {
     }
 }
 
+/// A scene whose rows from `broken` on can't be read.
+class BrokenSource final : public SceneSource {
+ public:
+  BrokenSource(const Scene& scene, Index broken) : whole_(make_source(scene)), broken_(broken) {}
+  const SceneInfo& info() const override { return whole_->info(); }
+  void read(Index first, Index count, Strip& strip) override {
+    if (first + count > broken_) throw DataError("rows can't be read");
+    whole_->read(first, count, strip);
+  }
+
+ private:
+  std::unique_ptr<SceneSource> whole_;
+  Index broken_;
+};
+
+/// Rows are read ahead on another thread: what goes wrong there is told, after the rows before it.
+TEST(Classifier, RowsThatCannotBeReadEndTheMap) {
+  const Fixture f = make_fixture(1, 23, 150);
+  for (const int threads : {1, 2}) {
+    const ThreadLimit limit(threads);
+    BrokenSource source(f.scene, 15);
+    Index rows = 0;
+    EXPECT_THROW(
+        Classifier(f.model).classify(source, {.ram = 0},
+                                     [&](const ClassifiedStrip& strip) { rows += strip.count; }),
+        DataError);
+    EXPECT_EQ(rows, 15);
+  }
+}
+
 TEST_P(ClassifierWindows, RowsInTheMiddleAreThoseOfTheWholeScene) {
   const Fixture f = make_fixture(GetParam(), 23, 40);
   const Map whole = classify(f, {});
