@@ -85,7 +85,7 @@ def page(document: Document) -> str:
         "![Loss against seconds of training](training-curves.svg)", "",
         "## Growth", "",
         f"Exponents p of time and of peak memory as x^p, from {base}, where one size changes (one thread, `{SWEEP_KERNEL}`, pixels of unit length). Time is that of the processor: {SWEEP_EPOCHS} "
-        "epochs of train, all of classify. Classify holds as much of a scene as `--ram` (1,024 MB) lets it.", "",
+        "epochs of train, all of classify. Classify holds the results of as many rows as `--ram` (1,024 MB) lets it, and the pixels of a few.", "",
         *exponent_table(document["sweeps"]), "",
         "![Time and peak memory against sizes](scaling.svg)"]) + "\n"
 
@@ -104,8 +104,13 @@ def plot(document: Document) -> None:
                 shown = points(sweep, verb, figure_name)
                 axes[row, column].plot(*zip(*shown, strict=True), "o-", color=colour, markersize=3, label=f"{verb}, exponent {exponent(shown):.2f}")
             axes[row, column].set(xscale="log", yscale="log", xlabel=axis, ylabel=label if column == 0 else "")
+            sizes = [point["size"] for point in sweep]
+            axes[row, column].set_xticks(sizes, labels=[f"{size:,}" for size in sizes], rotation=30, fontsize=8)
+            axes[row, column].minorticks_off()
             axes[row, column].grid(alpha=0.3)
             axes[row, column].legend(fontsize=7)
+    for row, ticks in enumerate(([0.1, 0.3, 1, 3, 10], [60, 80, 100, 120, 150])):
+        axes[row, 0].set_yticks(ticks, labels=[f"{tick:g}" for tick in ticks])
     figure.savefig(SWEEPS_PLOT, metadata={"Date": None})
 
     figure, axis = plt.subplots(figsize=(6, 4), layout="constrained")

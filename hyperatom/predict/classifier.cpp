@@ -83,8 +83,8 @@ class Pass {
         neighborhoods_(model.window),
         softmax_(model.loss.name == "softmax") {}
 
-  /// Strips of this many rows stay within `megabytes`: a row costs its kernel columns, its pixels
-  /// as read, and its results.
+  /// Strips of this many rows stay within `megabytes`, even if all of their rows were at hand at
+  /// once: a row costs its kernel columns, its pixels as read, and its results.
   Index strip_height(Index megabytes, Index rows) const {
     const auto per_pixel =
         static_cast<double>(8 * model_.atoms() + 4 * model_.bands() + 4 * model_.classes() + 32);
