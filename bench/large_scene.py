@@ -134,7 +134,7 @@ def measure(folder: Path, data: Path, rows: int) -> bool:
     hashes += [classify(rows, ram, 2) for ram in (8, 100000)]
     same = len(set(hashes)) == 1
     print(f"maps of {rows} rows: {'all the same' if same else 'DIFFERENT'}; "
-          "--ram 100000 holds the whole scene in memory")
+          "--ram 100000 writes it in one piece")
     return same
 
 
