@@ -95,6 +95,7 @@ def plot(document: Document) -> None:
 
     matplotlib.use("svg")
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogLocator
 
     sweeps = document["sweeps"]
     figure, axes = plt.subplots(2, len(sweeps), figsize=(3 * len(sweeps), 6), sharey="row", layout="constrained")
@@ -109,8 +110,9 @@ def plot(document: Document) -> None:
             axes[row, column].minorticks_off()
             axes[row, column].grid(alpha=0.3)
             axes[row, column].legend(fontsize=7)
-    for row, ticks in enumerate(([0.1, 0.3, 1, 3, 10], [60, 80, 100, 120, 150])):
-        axes[row, 0].set_yticks(ticks, labels=[f"{tick:g}" for tick in ticks])
+    for axis in axes[:, 0]:
+        axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.yaxis.set_major_formatter("{x:g}")
     figure.savefig(SWEEPS_PLOT, metadata={"Date": None})
 
     figure, axis = plt.subplots(figsize=(6, 4), layout="constrained")

@@ -14,7 +14,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <iostream>
 #include <iterator>
 #include <limits>
@@ -37,10 +36,6 @@ namespace hyperatom::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-double wall_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /// The shortest of several times.
 struct Shortest {

@@ -5,7 +5,6 @@
 // each, the centre first) and kappa, the sum of k(x, x) over a window. Matrices are column-major.
 // Times are processor time of the calling thread, or wall-clock time with more threads than one.
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -29,10 +28,6 @@ struct Windows {
     return {pointers, d};
   }
 };
-
-double wall_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 constexpr Index strip = 64;  // windows in a row that one thread codes
 

@@ -42,6 +42,11 @@ void parallel_for(Index n, const std::function<void(Index, Index)>& f) {
   });
 }
 
+void parallel_for_blocks(Index n, Index block, const std::function<void(Index, Index)>& f) {
+  parallel_for((n + block - 1) / block,
+               [&](Index i, Index) { f(i * block, std::min(block, n - i * block)); });
+}
+
 ThreadLimit::ThreadLimit(int threads) : previous_(thread_limit) {
   thread_limit = std::max(1, threads);
 }

@@ -15,6 +15,11 @@ namespace hyperatom {
 /// scratch memory number `slot`, 0 <= slot < parallel_slots(), without sharing it with a running f.
 void parallel_for(Index n, const std::function<void(Index i, Index slot)>& f);
 
+/// Likewise f(begin, size) for blocks of at most `block` of n things. The blocks don't depend on
+/// the number of threads.
+void parallel_for_blocks(Index n, Index block,
+                         const std::function<void(Index begin, Index size)>& f);
+
 /// How many calls of f may be running at the same time.
 Index parallel_slots();
 

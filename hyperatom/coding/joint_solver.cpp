@@ -99,6 +99,7 @@ void JointSolver::start(const WarmStart& start) {
 }
 
 bool JointSolver::solve_by_splitting(const Columns& B, double kappa, SparseCode& code) {
+  if (!splitting_.follows()) return false;
   norms_.assign(at(K_.size()), 0.0);
   for (size_t i = 0; i < rows_.size(); ++i) norms_[at(rows_[i])] = eta_[i];
   if (!splitting_.solve(B, kappa, norms_, code)) return false;

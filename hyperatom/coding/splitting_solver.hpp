@@ -37,6 +37,9 @@ class SplittingSolver {
   /// solver is likely to be faster there.
   void follow(const Columns& B, const SparseCode& code);
 
+  /// Whether it is to solve the next window.
+  bool follows() const { return follows_; }
+
   /// Solves from the previous window; `norms` of all rows, by what is known of them, set the
   /// metric. Afterwards they are those of the code. False where there is no such window, or the
   /// code could not be certified.

@@ -1,7 +1,5 @@
 #include "hyperatom/learn/gradient.hpp"
 
-#include <algorithm>
-
 #include "hyperatom/base/parallel.hpp"
 
 namespace hyperatom {
@@ -80,10 +78,7 @@ Parameters sum_gradients(const Kernel& kernel, const Parameters& parameters,
         pairs(part.active[l], atom) += weights[i] * part.pairs(static_cast<Index>(l), column);
     }
   }
-  // By blocks of atoms, which don't depend on the number of threads.
-  constexpr Index block = 16;
-  parallel_for((d + block - 1) / block, [&](Index task, Index) {
-    const Index first = task * block, count = std::min(block, d - first);
+  parallel_for_blocks(d, 16, [&](Index first, Index count) {
     sum.D.middleCols(first, count) -=
         kernel.pullback(parameters.D.middleCols(first, count), parameters.D,
                         Matrix(pairs.middleRows(first, count)));

@@ -142,9 +142,7 @@ std::vector<Index> Trainer::draw(Index t) {
 void Trainer::code_windows(std::span<const Index> batch, const CodeVisitor& visit) {
   const Matrix& D = state_.parameters.D;
   Matrix K(D.cols(), D.cols());
-  constexpr Index block = 16;
-  parallel_for((D.cols() + block - 1) / block, [&](Index task, Index) {
-    const Index first = task * block, count = std::min(block, D.cols() - first);
+  parallel_for_blocks(D.cols(), 16, [&](Index first, Index count) {
     kernel_->gram(D, D.middleCols(first, count), K.middleCols(first, count));
   });
   const Coder coder(K, options().coding());

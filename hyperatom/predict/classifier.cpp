@@ -194,8 +194,7 @@ class Pass {
       source_.read(rows_.first + rows_.count, needed, read_);
     const Index offset = rows_.count * cols(), pixels = needed * cols();
     std::copy(read_.valid.begin(), read_.valid.end(), rows_.valid.begin() + offset);
-    parallel_for((pixels + block - 1) / block, [&](Index i, Index) {
-      const Index begin = i * block, size = std::min(block, pixels - begin);
+    parallel_for_blocks(pixels, block, [&](Index begin, Index size) {
       const Matrix X = model_.normalizer.apply(read_.pixels.middleCols(begin, size));
       kernel_.gram(model_.dictionary, X, rows_.columns.middleCols(offset + begin, size));
       rows_.diagonal.segment(offset + begin, size) = kernel_.diagonal(X);

@@ -68,8 +68,7 @@ class PathPredictor {
     const auto pixels = static_cast<Index>(chunk.pixels.size());
     columns_.resize(path_[0].atoms(), pixels);
     diagonal_.resize(pixels);
-    parallel_for((pixels + block - 1) / block, [&](Index i, Index) {
-      const Index begin = i * block, size = std::min(block, pixels - begin);
+    parallel_for_blocks(pixels, block, [&](Index begin, Index size) {
       Matrix X(samples_.bands(), size);
       for (Index k = 0; k < size; ++k) X.col(k) = samples_.pixels.col(chunk.pixels[at(begin + k)]);
       kernel_->gram(path_[0].dictionary, X, columns_.middleCols(begin, size));
