@@ -13,6 +13,10 @@ if(HYPERATOM_WERROR)
 endif()
 if(HYPERATOM_NATIVE)
   target_compile_options(hyperatom_plain_flags INTERFACE -march=native)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    # Every processor with AVX2 gives the same bits (docs/decisions/018-no-avx512.md).
+    target_compile_options(hyperatom_plain_flags INTERFACE -mno-avx512f)
+  endif()
 endif()
 if(HYPERATOM_SANITIZE)
   # Four checks of "undefined" are left out, a third of the time to compile. AddressSanitizer finds most of what null and

@@ -21,13 +21,12 @@ inline constexpr Index width = 4;
 typedef double Pack __attribute__((vector_size(32)));
 typedef std::int64_t IntPack __attribute__((vector_size(32)));
 
-inline Pack load(const double* p) {
-  Pack v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
+/// A Pack anywhere among doubles. (By std::memcpy the compiler keeps arrays of packs in memory.)
+typedef double LoosePack __attribute__((vector_size(32), aligned(8), may_alias));
 
-inline void store(double* p, Pack v) { std::memcpy(p, &v, sizeof v); }
+inline Pack load(const double* p) { return *reinterpret_cast<const LoosePack*>(p); }
+
+inline void store(double* p, Pack v) { *reinterpret_cast<LoosePack*>(p) = v; }
 
 /// The first n < 4 doubles at p, then zeros; reads nothing beyond them.
 inline Pack load_part(const double* p, Index n) {

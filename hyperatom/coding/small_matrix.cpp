@@ -16,18 +16,23 @@ using StridedMap = Eigen::Map<RowMatrix, 0, Eigen::OuterStride<>>;
 /// `rows` x (4 * packs) entries of A B.
 template <int rows, int packs>
 void tile(const SmallMatrix& A, const SmallMatrix& B, SmallMatrix& C, Index i, Index j) {
-  Pack sums[rows][packs] = {};
-  const Index depth = A.cols();
-  for (Index k = 0; k < depth; ++k) {
-    Pack b[packs];
-    for (int p = 0; p < packs; ++p) b[p] = simd::load(B.row(k) + j + p * simd::width);
+  Pack sums[rows][packs];  // set one by one: an array that is cleared at once stays in memory
+  for (int r = 0; r < rows; ++r)
+    for (int p = 0; p < packs; ++p) sums[r][p] = Pack{};
+  const Index depth = A.cols(), left = A.stride(), down = B.stride(), across = C.stride();
+  const double *a = A.row(i), *b = B.row(0) + j;
+  for (Index k = 0; k < depth; ++k, b += down) {
+    Pack right[packs];
+    for (int p = 0; p < packs; ++p) right[p] = simd::load(b + p * simd::width);
     for (int r = 0; r < rows; ++r) {
-      const Pack a = simd::broadcast(A(i + r, k));
-      for (int p = 0; p < packs; ++p) sums[r][p] = simd::multiply_add(a, b[p], sums[r][p]);
+      const Pack factor = simd::broadcast(a[r * left + k]);
+      for (int p = 0; p < packs; ++p)
+        sums[r][p] = simd::multiply_add(factor, right[p], sums[r][p]);
     }
   }
+  double* c = C.row(i) + j;
   for (int r = 0; r < rows; ++r)
-    for (int p = 0; p < packs; ++p) simd::store(C.row(i + r) + j + p * simd::width, sums[r][p]);
+    for (int p = 0; p < packs; ++p) simd::store(c + r * across + p * simd::width, sums[r][p]);
 }
 
 template <int rows>
@@ -220,9 +225,15 @@ void multiply(const SmallMatrix& A, const SmallMatrix& B, SmallMatrix& C) {
 }
 
 void multiply_by_transpose(const SmallMatrix& A, SmallMatrix& scratch, SmallMatrix& C) {
-  scratch.reshape(A.cols(), A.rows());
-  for (Index i = 0; i < A.rows(); ++i)
-    for (Index j = 0; j < A.cols(); ++j) scratch(j, i) = A(i, j);
+  scratch.reshape(simd::round_up(A.cols()), A.rows());
+  for (Index i = 0; i < A.rows(); i += simd::width)
+    for (Index j = 0; j < A.cols(); j += simd::width) {
+      Pack block[simd::width];
+      for (int q = 0; q < simd::width; ++q)
+        block[q] = i + q < A.rows() ? simd::load(A.row(i + q) + j) : Pack{};
+      simd::transpose(block);
+      store_block(scratch, j, i, block);
+    }
   multiply(A, scratch, C);
 }
 
