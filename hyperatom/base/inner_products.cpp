@@ -28,7 +28,8 @@ inline void accumulate(Pack (&sums)[cols][rows], const double* x, Index x_stride
 template <int rows, int cols>
 void tile(const double* x, Index x_stride, const double* y, Index y_stride, Index bands, double* k,
           Index k_stride) {
-  Pack sums[cols][rows] = {};
+  Pack sums[cols][rows];
+  simd::clear(sums);
   Index b = 0;
   for (; b + simd::width <= bands; b += simd::width)
     accumulate<rows, cols>(sums, x + b, x_stride, y + b, y_stride, simd::load);

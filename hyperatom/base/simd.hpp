@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "hyperatom/base/types.hpp"
 
@@ -27,6 +28,18 @@ typedef double LoosePack __attribute__((vector_size(32), aligned(8), may_alias))
 inline Pack load(const double* p) { return *reinterpret_cast<const LoosePack*>(p); }
 
 inline void store(double* p, Pack v) { *reinterpret_cast<LoosePack*>(p) = v; }
+
+/// Sets packs to zero one by one: an array that is cleared at once, by `= {}`, stays in memory.
+template <class T, std::size_t n>
+void clear(T (&packs)[n]) {
+#pragma GCC unroll 16
+  for (size_t i = 0; i < n; ++i) {
+    if constexpr (std::is_array_v<T>)
+      clear(packs[i]);
+    else
+      packs[i] = T{};
+  }
+}
 
 /// The first n < 4 doubles at p, then zeros; reads nothing beyond them.
 inline Pack load_part(const double* p, Index n) {

@@ -12,13 +12,12 @@ inline constexpr Index float_width = 8;
 
 typedef float FloatPack __attribute__((vector_size(32)));
 
-inline FloatPack load(const float* p) {
-  FloatPack v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
+/// A FloatPack anywhere among floats.
+typedef float LooseFloatPack __attribute__((vector_size(32), aligned(4), may_alias));
 
-inline void store(float* p, FloatPack v) { std::memcpy(p, &v, sizeof v); }
+inline FloatPack load(const float* p) { return *reinterpret_cast<const LooseFloatPack*>(p); }
+
+inline void store(float* p, FloatPack v) { *reinterpret_cast<LooseFloatPack*>(p) = v; }
 
 inline FloatPack broadcast(float x) { return FloatPack{x, x, x, x, x, x, x, x}; }
 

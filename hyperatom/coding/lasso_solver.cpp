@@ -22,7 +22,8 @@ constexpr double dependent = 1e-12;
 /// `packs` packs of Q x, from `column` on; Q is symmetric, by rows of `stride`.
 template <int packs>
 void product_block(const double* Q, Index stride, const double* x, Index size, double* y) {
-  Pack sums[packs] = {};
+  Pack sums[packs];
+  simd::clear(sums);
   for (Index i = 0; i < size; ++i) {
     const Pack factor = simd::broadcast(x[i]);
     for (int p = 0; p < packs; ++p)
@@ -202,7 +203,8 @@ void LassoSolver::residual(const double* b) {
     residual_block(K_, sums, rows_, a_, row, g_.data() + row, largest);
   }
   for (; row < d; row += 8) {
-    Pack sums[2] = {};
+    Pack sums[2];
+    simd::clear(sums);
     for (int p = 0; p < 2; ++p) {
       const Index left = d - row - p * simd::width;
       const double* from = b + row + p * simd::width;

@@ -49,7 +49,8 @@ void residual_row_squares(const AtomGram& K, const Columns& B, std::span<const I
     const Index count = std::min(AtomGram::block, d - row);
     Pack low = {};
     Pack high = {};
-    double padded[group][AtomGram::block] = {};  // the last block of B is shorter than a pack
+    double padded[group][AtomGram::block];  // the last block of B is shorter than a pack
+    if (count < AtomGram::block) std::fill_n(padded[0], group * AtomGram::block, 0.0);
     const double* b[group];
     for (Index part = 0; part < parts; ++part) {
       const Index s = part * B.cols() / parts, cols = (part + 1) * B.cols() / parts - s;

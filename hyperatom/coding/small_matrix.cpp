@@ -16,22 +16,26 @@ using StridedMap = Eigen::Map<RowMatrix, 0, Eigen::OuterStride<>>;
 /// `rows` x (4 * packs) entries of A B.
 template <int rows, int packs>
 void tile(const SmallMatrix& A, const SmallMatrix& B, SmallMatrix& C, Index i, Index j) {
-  Pack sums[rows][packs];  // set one by one: an array that is cleared at once stays in memory
-  for (int r = 0; r < rows; ++r)
-    for (int p = 0; p < packs; ++p) sums[r][p] = Pack{};
+  Pack sums[rows][packs];
+  simd::clear(sums);
   const Index depth = A.cols(), left = A.stride(), down = B.stride(), across = C.stride();
   const double *a = A.row(i), *b = B.row(0) + j;
   for (Index k = 0; k < depth; ++k, b += down) {
     Pack right[packs];
+#pragma GCC unroll 3
     for (int p = 0; p < packs; ++p) right[p] = simd::load(b + p * simd::width);
+#pragma GCC unroll 4
     for (int r = 0; r < rows; ++r) {
       const Pack factor = simd::broadcast(a[r * left + k]);
+#pragma GCC unroll 3
       for (int p = 0; p < packs; ++p)
         sums[r][p] = simd::multiply_add(factor, right[p], sums[r][p]);
     }
   }
   double* c = C.row(i) + j;
+#pragma GCC unroll 4
   for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 3
     for (int p = 0; p < packs; ++p) simd::store(c + r * across + p * simd::width, sums[r][p]);
 }
 

@@ -52,7 +52,8 @@ class SmallMatrix {
 
 /// <x, y> over `length` (a multiple of 4) values.
 inline double dot(const double* x, const double* y, Index length) {
-  simd::Pack sums[2] = {};
+  simd::Pack sums[2];
+  simd::clear(sums);
   Index i = 0;
   for (; i + 2 * simd::width <= length; i += 2 * simd::width)
     for (int p = 0; p < 2; ++p)

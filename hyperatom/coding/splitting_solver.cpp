@@ -52,15 +52,20 @@ constexpr Index pack_width = sizeof(simd::Pack) / sizeof(T);
 template <int columns, class T>
 void multiply_tile(const T* M, Index stride, Index inner, const T* R, T* C) {
   using Pack = decltype(simd::load(M));
-  Pack sums[2][columns] = {};
+  Pack sums[2][columns];
+  simd::clear(sums);
   for (Index k = 0; k < inner; ++k) {
     const Pack m[2] = {simd::load(M + k * stride), simd::load(M + k * stride + pack_width<T>)};
+#pragma GCC unroll 6
     for (int c = 0; c < columns; ++c) {
       const Pack r = simd::broadcast(R[c * stride + k]);
+#pragma GCC unroll 2
       for (int p = 0; p < 2; ++p) sums[p][c] = simd::multiply_add(m[p], r, sums[p][c]);
     }
   }
+#pragma GCC unroll 6
   for (int c = 0; c < columns; ++c)
+#pragma GCC unroll 2
     for (int p = 0; p < 2; ++p) simd::store(C + c * stride + p * pack_width<T>, sums[p][c]);
 }
 
@@ -281,7 +286,8 @@ void SplittingSolver::refer_to_exact() {
 void SplittingSolver::shrink() {
   using simd::FloatPack;
   for (Index row = 0; row < stride_; row += padding) {  // whole cache lines
-    FloatPack squares[2] = {}, keep[2];
+    FloatPack squares[2], keep[2];
+    simd::clear(squares);
     for (Index s = 0; s < columns_; ++s) {
       for (int p = 0; p < 2; ++p) {
         const FloatPack v = simd::load(&V_[at(s * stride_ + row + p * simd::float_width)]);
@@ -315,7 +321,9 @@ SplittingSolver::Residual SplittingSolver::residual() {
   float* mixed = mixed_[older];
   const FloatPack factor = simd::broadcast(relaxation);
   FloatPack squares = {}, far = {};
-  FloatPack with_newest[older + 1] = {}, with_residual[older + 1] = {};
+  FloatPack with_newest[older + 1], with_residual[older + 1];
+  simd::clear(with_newest);
+  simd::clear(with_residual);
   for (size_t i = 0; i < F_.size(); i += simd::float_width) {
     const FloatPack resolved = simd::load(&resolved_[i]);
     const FloatPack e = resolved + (simd::load(&reference_[i]) - simd::load(&Z_[i]));
@@ -326,6 +334,7 @@ SplittingSolver::Residual SplittingSolver::residual() {
       const FloatPack change = f - simd::load(&F_[i]);
       simd::store(difference + i, change);
       simd::store(mixed + i, simd::load(&step_[i]) + change);
+#pragma GCC unroll 4
       for (int k = 0; k < older; ++k) {
         const FloatPack before = simd::load(difference_[k] + i);
         with_newest[k] = simd::multiply_add(before, change, with_newest[k]);
@@ -336,6 +345,7 @@ SplittingSolver::Residual SplittingSolver::residual() {
     }
     simd::store(&F_[i], f);
   }
+#pragma GCC unroll 5
   for (int k = 0; k < count; ++k) {
     products_[k][older] = products_[older][k] = simd::sum(with_newest[k]);
     along_[k] = simd::sum(with_residual[k]);
@@ -348,9 +358,11 @@ template <int count>
 void SplittingSolver::move(const double* share) {
   using simd::FloatPack;
   FloatPack shares[std::max(count, 1)];
+#pragma GCC unroll 5
   for (int k = 0; k < count; ++k) shares[k] = simd::broadcast(static_cast<float>(-share[k]));
   for (size_t i = 0; i < F_.size(); i += simd::float_width) {
     FloatPack step = simd::load(&F_[i]);
+#pragma GCC unroll 5
     for (int k = 0; k < count; ++k)
       step = simd::multiply_add(shares[k], simd::load(mixed_[k] + i), step);
     simd::store(&step_[i], step);
