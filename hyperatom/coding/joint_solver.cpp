@@ -35,33 +35,6 @@ void JointSolver::RowSpace::reset(Index new_columns) {
   rest.resize(at(simd::round_up(columns)));
 }
 
-namespace {
-
-/// `packs` packs of target -= sum_k factors_k row_k of M, from `column` on.
-template <int packs>
-void subtract_rows_block(const SmallMatrix& M, const std::vector<double>& factors, Index column,
-                         double* target) {
-  simd::Pack sums[packs];
-  for (int p = 0; p < packs; ++p) sums[p] = simd::load(target + column + p * simd::width);
-  for (Index k = 0; k < M.rows(); ++k) {
-    const simd::Pack factor = simd::broadcast(factors[at(k)]);
-    for (int p = 0; p < packs; ++p)
-      sums[p] =
-          simd::subtract_product(sums[p], factor, simd::load(M.row(k) + column + p * simd::width));
-  }
-  for (int p = 0; p < packs; ++p) simd::store(target + column + p * simd::width, sums[p]);
-}
-
-void subtract_rows(const SmallMatrix& M, const std::vector<double>& factors, double* target) {
-  Index column = 0;
-  for (; column + 4 * simd::width <= M.stride(); column += 4 * simd::width)
-    subtract_rows_block<4>(M, factors, column, target);
-  for (; column < M.stride(); column += simd::width)
-    subtract_rows_block<1>(M, factors, column, target);
-}
-
-}  // namespace
-
 void JointSolver::RowSpace::add(const double* row, double* coordinates) {
   const Index stride = simd::round_up(columns);
   if (identity) {
@@ -75,10 +48,11 @@ void JointSolver::RowSpace::add(const double* row, double* coordinates) {
   for (int pass = 0; pass < 2; ++pass) {
     along.resize(at(basis.rows()));
     for (Index k = 0; k < basis.rows(); ++k) {
-      along[at(k)] = dot(basis.row(k), rest.data(), stride);
-      coordinates[k] += along[at(k)];
+      along[at(k)] = -dot(basis.row(k), rest.data(), stride);
+      coordinates[k] -= along[at(k)];
     }
-    subtract_rows(basis, along, rest.data());
+    combine_rows<Start::target>(basis.row(0), stride, along.data(), basis.rows(), rest.data(),
+                                stride);
   }
   const double remainder = std::sqrt(dot(rest.data(), rest.data(), stride));
   if (basis.rows() == columns || remainder <= dependent * length) return;

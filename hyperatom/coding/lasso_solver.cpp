@@ -19,26 +19,9 @@ constexpr int most_updates = 60;
 /// others.
 constexpr double dependent = 1e-12;
 
-/// `packs` packs of Q x, from `column` on; Q is symmetric, by rows of `stride`.
-template <int packs>
-void product_block(const double* Q, Index stride, const double* x, Index size, double* y) {
-  Pack sums[packs];
-  simd::clear(sums);
-  for (Index i = 0; i < size; ++i) {
-    const Pack factor = simd::broadcast(x[i]);
-    for (int p = 0; p < packs; ++p)
-      sums[p] = simd::multiply_add(factor, simd::load(Q + i * stride + p * simd::width), sums[p]);
-  }
-  for (int p = 0; p < packs; ++p) simd::store(y + p * simd::width, sums[p]);
-}
-
-/// y = Q x up to whole packs: zero there, as Q is.
+/// y = Q x up to whole packs: zero there, as Q is. Q is symmetric, by rows of `stride`.
 void product(const double* Q, Index stride, const double* x, Index size, double* y) {
-  Index column = 0;
-  for (; column + 4 * simd::width <= simd::round_up(size); column += 4 * simd::width)
-    product_block<4>(Q + column, stride, x, size, y + column);
-  for (; column < size; column += simd::width)
-    product_block<1>(Q + column, stride, x, size, y + column);
+  combine_rows<Start::zero>(Q, stride, x, size, y, size);
 }
 
 /// `packs` packs of g = b - sum_i a_i K(:, rows_i), from `row` on; `sums` begins as b.

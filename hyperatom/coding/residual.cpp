@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hyperatom/base/simd.hpp"
+#include "hyperatom/coding/constant.hpp"
 
 namespace hyperatom {
 namespace {
@@ -61,26 +62,8 @@ void residual_row_squares(const AtomGram& K, const Columns& B, std::span<const I
           b[c] = padded[c];
         }
       }
-      switch (cols) {
-        case 1:
-          add_squares<1>(K, b, rows, A, row, s, low, high);
-          break;
-        case 2:
-          add_squares<2>(K, b, rows, A, row, s, low, high);
-          break;
-        case 3:
-          add_squares<3>(K, b, rows, A, row, s, low, high);
-          break;
-        case 4:
-          add_squares<4>(K, b, rows, A, row, s, low, high);
-          break;
-        case 5:
-          add_squares<5>(K, b, rows, A, row, s, low, high);
-          break;
-        default:
-          add_squares<group>(K, b, rows, A, row, s, low, high);
-          break;
-      }
+      with_constant<1, group>(cols,
+                              [&]<int n> { add_squares<n>(K, b, rows, A, row, s, low, high); });
     }
     double block[AtomGram::block];
     simd::store(block, low);

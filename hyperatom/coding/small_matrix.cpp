@@ -28,8 +28,7 @@ void tile(const SmallMatrix& A, const SmallMatrix& B, SmallMatrix& C, Index i, I
     for (int r = 0; r < rows; ++r) {
       const Pack factor = simd::broadcast(a[r * left + k]);
 #pragma GCC unroll 3
-      for (int p = 0; p < packs; ++p)
-        sums[r][p] = simd::multiply_add(factor, right[p], sums[r][p]);
+      for (int p = 0; p < packs; ++p) sums[r][p] = simd::multiply_add(factor, right[p], sums[r][p]);
     }
   }
   double* c = C.row(i) + j;

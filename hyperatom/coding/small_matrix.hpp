@@ -71,6 +71,38 @@ inline void subtract(double* target, double factor, const double* source, Index 
                 simd::subtract_product(simd::load(target + i), f, simd::load(source + i)));
 }
 
+enum class Start { zero, target };
+
+/// `packs` packs of target (+)= sum_k factors_k row_k, of rows that are `stride` apart.
+template <Start start, int packs>
+void combine_block(const double* rows, Index stride, const double* factors, Index count,
+                   double* target) {
+  simd::Pack sums[packs];
+#pragma GCC unroll 4
+  for (int p = 0; p < packs; ++p)
+    sums[p] = start == Start::zero ? simd::Pack{} : simd::load(target + p * simd::width);
+  for (Index k = 0; k < count; ++k) {
+    const simd::Pack factor = simd::broadcast(factors[k]);
+#pragma GCC unroll 4
+    for (int p = 0; p < packs; ++p)
+      sums[p] =
+          simd::multiply_add(factor, simd::load(rows + k * stride + p * simd::width), sums[p]);
+  }
+#pragma GCC unroll 4
+  for (int p = 0; p < packs; ++p) simd::store(target + p * simd::width, sums[p]);
+}
+
+/// The same over `length` values, up to whole packs.
+template <Start start>
+void combine_rows(const double* rows, Index stride, const double* factors, Index count,
+                  double* target, Index length) {
+  Index column = 0;
+  for (; column + 4 * simd::width <= simd::round_up(length); column += 4 * simd::width)
+    combine_block<start, 4>(rows + column, stride, factors, count, target + column);
+  for (; column < length; column += simd::width)
+    combine_block<start, 1>(rows + column, stride, factors, count, target + column);
+}
+
 /// C = A B.
 void multiply(const SmallMatrix& A, const SmallMatrix& B, SmallMatrix& C);
 

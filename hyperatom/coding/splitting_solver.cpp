@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "hyperatom/base/simd_float.hpp"
+#include "hyperatom/coding/constant.hpp"
 #include "hyperatom/coding/small_matrix.hpp"
 
 namespace hyperatom {
@@ -73,8 +74,8 @@ void multiply_tile(const T* M, Index stride, Index inner, const T* R, T* C) {
 template <class T>
 void multiply_columns(const std::vector<T>& M, Index stride, Index inner, const std::vector<T>& R,
                       Index columns, std::vector<T>& C) {
-  constexpr Index most = 6;  // columns of a tile: its twelve sums, with what they need, fill the
-                             // registers
+  constexpr int most = 6;  // columns of a tile: its twelve sums, with what they need, fill the
+                           // registers
   const Index tiles = (columns + most - 1) / most;
   for (Index row = 0; row < stride; row += 2 * pack_width<T>) {
     for (Index tile = 0; tile < tiles; ++tile) {
@@ -83,26 +84,7 @@ void multiply_columns(const std::vector<T>& M, Index stride, Index inner, const 
       const T* m = M.data() + row;
       const T* r = R.data() + first * stride;
       T* c = C.data() + first * stride + row;
-      switch (count) {
-        case 1:
-          multiply_tile<1>(m, stride, inner, r, c);
-          break;
-        case 2:
-          multiply_tile<2>(m, stride, inner, r, c);
-          break;
-        case 3:
-          multiply_tile<3>(m, stride, inner, r, c);
-          break;
-        case 4:
-          multiply_tile<4>(m, stride, inner, r, c);
-          break;
-        case 5:
-          multiply_tile<5>(m, stride, inner, r, c);
-          break;
-        default:
-          multiply_tile<6>(m, stride, inner, r, c);
-          break;
-      }
+      with_constant<1, most>(count, [&]<int n> { multiply_tile<n>(m, stride, inner, r, c); });
     }
   }
 }
@@ -397,26 +379,6 @@ void SplittingSolver::extend_history() {
     for (int j = 0; j + 1 < history_; ++j) products_[i][j] = products_[i + 1][j + 1];
 }
 
-/// Calls `f` with the length of the history as a constant.
-template <class F>
-auto SplittingSolver::with_history(const F& f) {
-  static_assert(memory == 5);
-  switch (history_) {
-    case 0:
-      return f.template operator()<0>();
-    case 1:
-      return f.template operator()<1>();
-    case 2:
-      return f.template operator()<2>();
-    case 3:
-      return f.template operator()<3>();
-    case 4:
-      return f.template operator()<4>();
-    default:
-      return f.template operator()<5>();
-  }
-}
-
 /// exact_ = Z, and its G.
 void SplittingSolver::make_exact() {
   const Index d = K_.size();
@@ -505,7 +467,8 @@ bool SplittingSolver::solve(const Columns& B, double kappa, std::vector<double>&
     shrink();
     multiply_columns(resolvent_, stride_, K_.size(), right_, columns_, resolved_);
     if (code.steps > 1) extend_history();
-    const Residual r = with_history([&]<int count> { return residual<count>(); });
+    const Residual r =
+        with_constant<0, memory>(history_, [&]<int count> { return residual<count>(); });
     if (looseness_ * r.square <= options_.tolerance * objective_) {
       make_exact();
       certify(kappa, norms, code);
@@ -519,7 +482,7 @@ bool SplittingSolver::solve(const Columns& B, double kappa, std::vector<double>&
       make_exact();
       refer_to_exact();
     }
-    with_history([&]<int count> { mix<count>(); });
+    with_constant<0, memory>(history_, [&]<int count> { mix<count>(); });
   }
   sum_ += code.steps;
   iterations_ += 0.3 * (code.steps - iterations_);

@@ -65,8 +65,6 @@ class SplittingSolver {
   template <int count>
   void move(const double* share);
   void extend_history();
-  template <class F>
-  auto with_history(const F& f);
   void make_exact();
   void subtract_image();
   void certify(double kappa, std::vector<double>& norms, SparseCode& code);
