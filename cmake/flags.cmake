@@ -11,8 +11,16 @@ target_compile_options(hyperatom_plain_flags INTERFACE -ffp-contract=off)
 if(HYPERATOM_WERROR)
   target_compile_options(hyperatom_plain_flags INTERFACE -Werror)
 endif()
+if(HYPERATOM_PYTHON AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  # A wheel may be carried elsewhere: processors since 2013 (AVX2), and python/src/module.cpp asks for it.
+  target_compile_options(hyperatom_plain_flags INTERFACE -march=x86-64-v3)
+endif()
 if(HYPERATOM_NATIVE)
   target_compile_options(hyperatom_plain_flags INTERFACE -march=native)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    # Every processor with AVX2 gives the same bits (docs/decisions/018-no-avx512.md).
+    target_compile_options(hyperatom_plain_flags INTERFACE -mno-avx512f)
+  endif()
 endif()
 if(HYPERATOM_SANITIZE)
   # Four checks of "undefined" are left out, a third of the time to compile. AddressSanitizer finds most of what null and

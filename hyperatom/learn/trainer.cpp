@@ -32,7 +32,8 @@ void hold_out(const Samples& samples, double share, std::uint64_t seed,
   std::sort(held_out.begin(), held_out.end());
 }
 
-/// Weights with mean 1: those of a class of n samples add up to a multiple of n^(1 - balance).
+/// Weights with mean 1 over `training`. Those of a class of n samples add up to a multiple of
+/// n^(1 - balance), or would, if the samples had no weights of their own.
 std::vector<double> sample_weights(const Samples& samples, std::span<const Index> training,
                                    double balance) {
   std::vector<double> count(at(samples.classes), 0.0), weights;
@@ -42,6 +43,12 @@ std::vector<double> sample_weights(const Samples& samples, std::span<const Index
   const double scale = static_cast<double>(training.size()) / sum;
   for (const Index label : samples.labels)
     weights.push_back(balance == 0 ? 1 : scale * std::pow(count[at(label)], -balance));
+  if (samples.weights.empty()) return weights;
+  sum = 0;
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] *= samples.weights[i];
+  for (const Index i : training) sum += weights[at(i)];
+  if (!(sum > 0)) throw DataError("training samples: all have weight 0");
+  for (double& weight : weights) weight *= static_cast<double>(training.size()) / sum;
   return weights;
 }
 
