@@ -59,13 +59,15 @@ Parameters zeros_like(const Parameters& p) {
 
 }  // namespace
 
-Trainer::Trainer(const Samples& samples, const TrainOptions& options) : samples_(samples) {
+Trainer::Trainer(const Samples& samples, const TrainOptions& options,
+                 const std::function<bool()>& go_on)
+    : samples_(samples) {
   prepare(options);
   InitialAtoms atoms = draw_atoms(samples, training_, options.atoms_per_class, options.seed);
   begin({atoms.D, Matrix::Zero(samples.classes, atoms.D.cols()), Vector::Zero(samples.classes)},
         std::move(atoms.classes));
   project_atoms(state_.parameters.D, options.ball);
-  if (options.init == "unsupervised") improve_without_labels();
+  if (options.init == "unsupervised") improve_without_labels(go_on);
   solve_for_weights();
 }
 
@@ -287,7 +289,7 @@ Matrix Trainer::centre_codes(std::span<const Index> which) {
 }
 
 /// The paper's initialisation: stochastic gradient on the reconstruction of unlabelled windows.
-void Trainer::improve_without_labels() {
+void Trainer::improve_without_labels(const std::function<bool()>& go_on) {
   Parameters& theta = state_.parameters;
   Moments moments{zeros_like(theta), zeros_like(theta)};
   const Index all = options().init_epochs * steps_per_epoch();
@@ -307,6 +309,7 @@ void Trainer::improve_without_labels() {
     else
       adam_update(theta, moments, gradient, rate(t), 0, t);
     project_atoms(theta.D, options().ball);
+    if (go_on && !go_on()) return;
   }
 }
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
-from numbers import Integral
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Iterator, Optional, Union
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_array, check_random_state, compute_class_weight
+from sklearn.utils import check_array, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_feature_names, check_is_fitted, column_or_1d, validate_data
 
 from . import _core
+from ._scenes import _seed_of
 
 Verbose = Union[bool, int, Callable[[dict], None]]
 
@@ -49,15 +50,24 @@ def _as_json(value: Any) -> Any:
     return value
 
 
-def _seed_of(random_state: Any) -> int:
-    """A seed for the core; the same integer gives the same result as `--seed` of the command line."""
-    if isinstance(random_state, Integral):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+def _are_class_numbers(labels: np.ndarray) -> bool:
+    """Whether a map can hold the labels themselves."""
+    return labels.dtype.kind in "iu" and labels[0] >= 1 and labels[-1] <= np.iinfo(np.uint16).max
 
 
 class _PixelEstimator(BaseEstimator):
     """What all have in common: arrays of pixels, or of windows, for the core."""
+
+    @contextlib.contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """A fit that is interrupted, or refused, leaves the estimator as it was."""
+        before = dict(vars(self))
+        try:
+            yield
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
 
     def _windows(self, X: Any, *, reset: bool) -> np.ndarray:
         """(n, S, bands) float32 from pixels (n, bands) or windows (n, S, bands); what does not fit is refused."""
@@ -91,9 +101,13 @@ class _PixelEstimator(BaseEstimator):
         self.options_ = json.loads(training.options)
         return training
 
-    def _keep(self, model: _core.Model, names: list[str]) -> None:
-        ids = list(range(1, len(names) + 1))
-        model.name_classes(ids, names, {"version": _core.version, "made_by": f"hyperatom.{type(self).__name__}"})
+    def _keep(self, model: _core.Model, labels: np.ndarray) -> None:
+        numbers = _are_class_numbers(labels)
+        model.name_classes(
+            [int(label) for label in labels] if numbers else list(range(1, len(labels) + 1)),
+            [str(label) for label in labels],
+            {"version": _core.version, "made_by": f"hyperatom.{type(self).__name__}", "labels": "numbers" if numbers else "names"},
+        )
         self.model_ = model
         self.dictionary_ = model.dictionary
 
@@ -152,7 +166,8 @@ class _PixelClassifier(ClassifierMixin, _PixelEstimator):
         return windows, self._labels(y, len(windows))
 
     def _scores(self, X: Any) -> np.ndarray:
-        return self.model_.scores(self._checked(X))
+        windows = self._checked(X)
+        return self.model_.scores(windows)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of the classes.
@@ -167,7 +182,6 @@ class _PixelClassifier(ClassifierMixin, _PixelEstimator):
         ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
             The highest decides; for two classes, the score of the second less that of the first.
         """
-        check_is_fitted(self, "model_")
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
@@ -184,8 +198,8 @@ class _PixelClassifier(ClassifierMixin, _PixelEstimator):
         ndarray of shape (n_samples,)
             Labels from `classes_`.
         """
-        check_is_fitted(self, "model_")
-        return self.classes_[self._scores(X).argmax(axis=1)]
+        scores = self._scores(X)
+        return self.classes_[scores.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes.
@@ -203,7 +217,6 @@ class _PixelClassifier(ClassifierMixin, _PixelEstimator):
         ndarray of shape (n_samples, n_classes)
             Rows add up to 1; the class of `predict` has the largest.
         """
-        check_is_fitted(self, "model_")
         scores = self._scores(X)
         loss = self.model_.loss
         if loss.startswith("softmax"):
@@ -369,7 +382,8 @@ class KernelTDDLClassifier(_PixelClassifier):
     def fit(self, X: Any, y: Any) -> "KernelTDDLClassifier":
         """Learns dictionary and classifier.
 
-        A KeyboardInterrupt ends it after the present step; the estimator is then as it was before.
+        A KeyboardInterrupt ends it after the present step; the estimator is then as it was before. All cores are used, or as many as
+        the environment variable OMP_NUM_THREADS says; joblib and Dask set it in their workers.
 
         Parameters
         ----------
@@ -383,17 +397,18 @@ class KernelTDDLClassifier(_PixelClassifier):
         KernelTDDLClassifier
             The estimator itself.
         """
-        before = (self.model_, self.classes_) if self.warm_start and hasattr(self, "model_") else None
-        windows, labels = self._fit_arrays(X, y)
-        weights = np.zeros(0)
-        if self.class_weight is not None:
-            weights = compute_class_weight(self.class_weight, classes=self.classes_, y=np.asarray(self.classes_)[labels])[labels]
-        training = self._training(windows, labels, len(self.classes_), weights)
-        training.begin(self._start_from(before, windows))
-        training.run(self._observer())
-        self._keep(training.model(), [str(label) for label in self.classes_])
-        self.weights_ = self.model_.weights
-        self.intercept_ = self.model_.bias
+        with self._all_or_nothing():
+            before = (self.model_, self.classes_) if self.warm_start and hasattr(self, "model_") else None
+            windows, labels = self._fit_arrays(X, y)
+            weights = np.zeros(0)
+            if self.class_weight is not None:
+                weights = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_[labels])[labels]
+            training = self._training(windows, labels, len(self.classes_), weights)
+            training.begin(self._start_from(before, windows))
+            training.run(self._observer())
+            self._keep(training.model(), self.classes_)
+            self.weights_ = self.model_.weights
+            self.intercept_ = self.model_.bias
         return self
 
     def _start_from(self, before: Any, windows: np.ndarray) -> Optional[_core.Model]:
@@ -499,9 +514,10 @@ class SparseRepresentationClassifier(_PixelClassifier):
         SparseRepresentationClassifier
             The estimator itself.
         """
-        windows, labels = self._fit_arrays(X, y)
-        training = self._training(windows, labels, len(self.classes_), np.zeros(0))
-        self._keep(training.sparse_representation(), [str(label) for label in self.classes_])
+        with self._all_or_nothing():
+            windows, labels = self._fit_arrays(X, y)
+            training = self._training(windows, labels, len(self.classes_), np.zeros(0))
+            self._keep(training.sparse_representation(), self.classes_)
         return self
 
 
@@ -590,19 +606,20 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         KernelDictionaryLearning
             The estimator itself.
         """
-        windows = self._windows(X, reset=True)
-        training = self._training(
-            windows,
-            np.zeros(len(windows)),
-            1,
-            np.zeros(0),
-            init="unsupervised",
-            init_epochs=self.epochs,
-            epochs=0,
-            atoms_per_class=self.n_components,
-        )
-        training.begin(None)
-        self._keep(training.model(), ["all"])
+        with self._all_or_nothing():
+            windows = self._windows(X, reset=True)
+            training = self._training(
+                windows,
+                np.zeros(len(windows)),
+                1,
+                np.zeros(0),
+                init="unsupervised",
+                init_epochs=self.epochs,
+                epochs=0,
+                atoms_per_class=self.n_components,
+            )
+            training.begin(None)
+            self._keep(training.model(), np.array([1]))
         return self
 
     @property
@@ -622,4 +639,5 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         ndarray of shape (n_samples, n_atoms)
             Codes; most entries are 0.
         """
-        return self.model_.codes(self._checked(X)) if hasattr(self, "model_") else check_is_fitted(self)
+        windows = self._checked(X)
+        return self.model_.codes(windows)

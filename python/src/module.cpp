@@ -2,7 +2,7 @@
 // estimator, a DataArray or a Dask cluster needs beyond that is Python, in python/hyperatom.
 //
 // Pixels are float32 C-order arrays (..., bands): the bytes of a column-major bands x n matrix. All
-// long work runs without the GIL; a Ctrl-C stops it at its next step.
+// long work runs without the GIL (`Unlocked`); a Ctrl-C stops it at its next step.
 #include <Eigen/Eigenvalues>
 #include <fmt/format.h>
 #include <nanobind/nanobind.h>
@@ -16,6 +16,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 
 #include "hyperatom/base/error.hpp"
 #include "hyperatom/base/parallel.hpp"
@@ -29,6 +32,7 @@
 #include "hyperatom/predict/sample_prediction.hpp"
 #include "hyperatom/scene/neighborhoods.hpp"
 #include "hyperatom/scene/split.hpp"
+#include "hyperatom/scene/synthetic.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -87,6 +91,28 @@ Matrix matrix_of(const In<double, 2>& array) {
   return Eigen::Map<const Matrix>(array.data(), size_of(array, 1), size_of(array, 0));
 }
 
+/// How many threads a call may use: OMP_NUM_THREADS, which joblib and Dask set in their workers so
+/// that these do not crowd each other; without it, all cores.
+std::optional<int> allowed_threads() {
+  const char* text = std::getenv("OMP_NUM_THREADS");
+  int threads = 0;
+  if (text != nullptr) std::from_chars(text, text + std::strlen(text), threads);
+  return threads > 0 ? std::optional(threads) : std::nullopt;
+}
+
+/// While it lives, others may run Python, and the core keeps to its threads.
+class Unlocked {
+ public:
+  Unlocked() {
+    if (threads_) limit_.emplace(*threads_);
+  }
+
+ private:
+  std::optional<int> threads_ = allowed_threads();  // read under the GIL, as os.environ is written
+  nb::gil_scoped_release released_;
+  std::optional<ThreadLimit> limit_;
+};
+
 /// Whether Python has something to say to a call that runs without the GIL: a Ctrl-C, as a rule.
 bool interrupted() {
   const nb::gil_scoped_acquire held;
@@ -133,7 +159,7 @@ void visit_codes(const Model& model, const In<float, 3>& windows, bool needs_cod
                  const Visit& visit) {
   expect_window(model, windows);
   const auto pixels = pixels_of(windows);
-  const nb::gil_scoped_release released;
+  const Unlocked unlocked;
   const auto kernel = make_kernel(model.kernel);
   const Coder coder(kernel->gram(model.dictionary, model.dictionary), model.coding);
   std::vector<WindowCoder> workers;
@@ -185,8 +211,7 @@ Out<double> codes(const Model& model, const In<float, 3>& windows) {
 /// Part of a scene: rows [row, row + rows) and columns [col, col + cols) of `cube`, whose other
 /// pixels are there for the windows. Segments of columns start at `col`.
 nb::dict classify(const Model& model, const In<float, 3>& cube, Index row, Index rows, Index col,
-                  Index cols, const std::vector<double>& wavelengths,
-                  std::optional<double> no_data) {
+                  Index cols, const std::vector<double>& wavelengths) {
   const auto classes = at(model.classes());
   Array<std::int32_t> ids({at(rows), at(cols)});
   Array<float> class_scores({at(rows), at(cols), classes}), confidence({at(rows), at(cols)}),
@@ -194,7 +219,7 @@ nb::dict classify(const Model& model, const In<float, 3>& cube, Index row, Index
   ClassifyReport report;
   bool stopped = false;
   {
-    const nb::gil_scoped_release released;
+    const Unlocked unlocked;
     Scene scene;
     scene.info = {.path = "the scene",
                   .format = "array",
@@ -204,7 +229,7 @@ nb::dict classify(const Model& model, const In<float, 3>& cube, Index row, Index
     scene.info.wavelengths =
         Eigen::Map<const Vector>(wavelengths.data(), static_cast<Index>(wavelengths.size()));
     scene.data.pixels = pixels_of(cube);
-    mark_valid(scene.data, no_data);
+    mark_valid(scene.data, std::nullopt);
     const auto source = make_source(scene);
     const auto take = [&](const ClassifiedStrip& strip) {
       for (Index r = 0; r < strip.count; ++r)
@@ -263,7 +288,7 @@ class Training {
     const std::vector<double> w(weights.data(), weights.data() + weights.size());
     bool stopped = false;
     {
-      const nb::gil_scoped_release released;
+      const Unlocked unlocked;
       normalizer_ = Normalizer::fit(normalize, pixels, pairs(pixels.cols() / S, S));
       samples_ = samples_of(normalizer_.apply(pixels), S);
       samples_.labels = y;
@@ -281,20 +306,25 @@ class Training {
 
   /// Draws the first dictionary, or takes that of `start`.
   void begin(const Model* start) {
-    const nb::gil_scoped_release released;
-    if (start == nullptr)
-      trainer_ = std::make_unique<Trainer>(samples_, options_);
-    else
-      trainer_ = std::make_unique<Trainer>(
-          samples_, options_, Parameters{start->dictionary, start->weights, start->bias},
-          start->atom_classes);
+    bool stopped = false;
+    {
+      const Unlocked unlocked;
+      if (start == nullptr)
+        trainer_ = std::make_unique<Trainer>(samples_, options_,
+                                             [&] { return !(stopped = interrupted()); });
+      else
+        trainer_ = std::make_unique<Trainer>(
+            samples_, options_, Parameters{start->dictionary, start->weights, start->bias},
+            start->atom_classes);
+    }
+    if (stopped) throw nb::python_error();
   }
 
   /// To the end. `observer`, unless None, is called with the report of every epoch.
   void run(const nb::object& observer) {
     bool stopped = false;
     {
-      const nb::gil_scoped_release released;
+      const Unlocked unlocked;
       const Index per_epoch =
           std::max<Index>(1, trainer_->steps() / std::max<Index>(1, options_.epochs));
       trainer_->run([&](const StepReport& report) {
@@ -316,14 +346,13 @@ class Training {
 
   /// No training: the pixels themselves.
   Model sparse_representation() const {
-    const nb::gil_scoped_release released;
+    const Unlocked unlocked;
     Model model = make_src(samples_, options_.kernel, options_.coding());
     model.normalizer = normalizer_;
     return model;
   }
 
   std::string options() { return to_json(options_.fields()); }
-  Index steps() const { return trainer_ ? trainer_->checkpoint().step : 0; }
 
  private:
   /// Neighbours, which tell mnf what noise is: the centre of a window and those around it.
@@ -388,7 +417,7 @@ class Code {
       : coder_(matrix_of(K), options) {
     // Arrays are in C order: B has a row for every atom.
     const Matrix gram = matrix_of(K), columns = matrix_of(B).transpose();
-    const nb::gil_scoped_release released;
+    const Unlocked unlocked;
     code_ = coder_.encode(columns, kappa ? *kappa : least_kappa(gram, columns));
   }
 
@@ -469,8 +498,7 @@ nb::tuple split(const In<std::int32_t, 2>& ids, std::optional<Index> train,
                        .buffer = buffer,
                        .seed = seed};
   const Split made = make_split(labels_of(ids), rule);
-  return nb::make_tuple(line_of<std::int64_t>(made.train), line_of<std::int64_t>(made.test),
-                        made.notes);
+  return nb::make_tuple(line_of<std::int64_t>(made.train), line_of<std::int64_t>(made.test));
 }
 
 /// Of samples at places (row, column) of a scene.
@@ -484,8 +512,11 @@ nb::list block_folds(const In<std::int64_t, 2>& where, const In<std::int64_t, 1>
     samples.pixels.push_back(where.data()[2 * i] * cols + where.data()[2 * i + 1]);
     samples.samples.labels.push_back(labels.data()[i]);
   }
+  const Index count = size_of(where, 0);
   samples.samples.classes = classes;
-  samples.samples.windows.resize(1, size_of(where, 0));
+  samples.samples.pixels = Matrix::Zero(1, count);  // of which folds see nothing
+  samples.samples.windows.resize(1, count);
+  for (Index i = 0; i < count; ++i) samples.samples.windows(0, i) = i;
   nb::list result;
   for (const Fold& fold : make_folds(samples, cols, {folds, block, buffer, seed}))
     result.append(
@@ -493,17 +524,25 @@ nb::list block_folds(const In<std::int64_t, 2>& where, const In<std::int64_t, 1>
   return result;
 }
 
-Out<double> gram(const std::string& kernel, const In<double, 2>& X, const In<double, 2>& Y) {
-  // An array of (pixels, bands) is a matrix of bands x pixels; the result has a row for each of X.
-  return rows_of(make_kernel(Spec::parse(kernel))->gram(matrix_of(Y), matrix_of(X)));
-}
-
-nb::tuple fields_of_options() {
-  TrainOptions options;
-  nb::list result;
-  for (const Field& field : options.fields())
-    result.append(nb::make_tuple(field.name, field.text(), field.help, field.expected()));
-  return nb::tuple(result);
+nb::tuple synth(Index rows, Index cols, Index bands, Index classes, std::uint64_t seed) {
+  Scene scene;
+  Labels labels;
+  {
+    const Unlocked unlocked;
+    SyntheticScene source(
+        {.rows = rows, .cols = cols, .bands = bands, .classes = classes, .seed = seed});
+    labels = source.labels();
+    scene = read_all(source);
+  }
+  Array<float> cube({at(rows), at(cols), at(bands)});
+  for (Index i = 0; i < rows * cols; ++i)
+    for (Index b = 0; b < bands; ++b)
+      cube.values[i * bands + b] = scene.data.valid[at(i)]
+                                       ? scene.data.pixels(b, i)
+                                       : std::numeric_limits<float>::quiet_NaN();
+  Array<std::int32_t> ids({at(rows), at(cols)});
+  std::copy(labels.ids.begin(), labels.ids.end(), ids.values);
+  return nb::make_tuple(cube.give(), ids.give());
 }
 
 }  // namespace
@@ -561,16 +600,9 @@ NB_MODULE(_core, m) {
       .def_prop_ro("class_colours", &colours_of, nb::rv_policy::move)
       .def_ro("provenance", &Model::provenance)
       .def("name_classes", &name_model)
-      .def("set_wavelengths",
-           [](Model& model, const std::vector<double>& wavelengths) {
-             model.wavelengths = Eigen::Map<const Vector>(wavelengths.data(),
-                                                          static_cast<Index>(wavelengths.size()));
-             validate(model);
-           })
       .def("scores", &scores)
       .def("codes", &codes)
-      .def("classify", &classify, "cube"_a, "row"_a, "rows"_a, "col"_a, "cols"_a, "wavelengths"_a,
-           "no_data"_a.none())
+      .def("classify", &classify, "cube"_a, "row"_a, "rows"_a, "col"_a, "cols"_a, "wavelengths"_a)
       .def("save", [](const Model& model, const std::string& path) { save_model(model, path); })
       .def("__getstate__", &bytes_of)
       .def("__setstate__",
@@ -584,8 +616,7 @@ NB_MODULE(_core, m) {
       .def("run", &Training::run, "observer"_a.none())
       .def("model", &Training::model)
       .def("sparse_representation", &Training::sparse_representation)
-      .def_prop_ro("options", &Training::options)
-      .def_prop_ro("steps", &Training::steps);
+      .def_prop_ro("options", &Training::options);
 
   nb::class_<Code>(m, "Code")
       .def("__init__",
@@ -605,13 +636,10 @@ NB_MODULE(_core, m) {
       .def_prop_ro("converged", [](const Code& c) { return c.code().converged; });
 
   m.def("window_places", &window_places);
-  m.def("window_reach", [](Index size) { return Neighborhoods(size).reach(); });
   m.def("split", &split, "labels"_a, "train"_a.none(), "fraction"_a.none(), "per_class"_a.none(),
         "block"_a, "buffer"_a, "seed"_a);
   m.def("block_folds", &block_folds);
-  m.def("gram", &gram);
-  m.def("fields_of_options", &fields_of_options);
-  m.def("automatic_settings", &automatic_settings);
+  m.def("synth", &synth, "rows"_a, "cols"_a, "bands"_a, "classes"_a, "seed"_a);
   m.attr("segment") = classify_segment;
   m.attr("version") = HYPERATOM_VERSION;
 }
