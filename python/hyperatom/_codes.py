@@ -75,7 +75,9 @@ class SparseCode:
 
     def __repr__(self) -> str:
         d, S = self.A.shape
-        return f"SparseCode({len(self.active)} of {d} atoms, S = {S}, objective {self.objective:.6g}, gap {self.gap:.2g})"
+        return (
+            f"SparseCode({len(self.active)} of {d} atoms, S = {S}, objective {self.objective:.6g}, gap {self.gap:.2g})"
+        )
 
 
 def _matrix(array: Any, name: str) -> np.ndarray:
@@ -121,8 +123,8 @@ def sparse_code(
     >>> from hyperatom import sparse_code
     >>> D, X = np.eye(3), np.array([[2.0, 1.0], [0.1, 0.0], [0.0, 0.1]])
     >>> code = sparse_code(D.T @ D, D.T @ X, lambda1=0.2)
-    >>> code.active
-    array([0])
+    >>> code.active.tolist()
+    [0]
     >>> bool(code.gap < 1e-8)
     True
     """

@@ -61,12 +61,11 @@ class _PixelEstimator(BaseEstimator):
     @contextlib.contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
         """A fit that is interrupted, or refused, leaves the estimator as it was."""
-        before = dict(vars(self))
+        before = dict(self.__dict__)
         try:
             yield
         except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__ = before
             raise
 
     def _windows(self, X: Any, *, reset: bool) -> np.ndarray:
@@ -106,7 +105,11 @@ class _PixelEstimator(BaseEstimator):
         model.name_classes(
             [int(label) for label in labels] if numbers else list(range(1, len(labels) + 1)),
             [str(label) for label in labels],
-            {"version": _core.version, "made_by": f"hyperatom.{type(self).__name__}", "labels": "numbers" if numbers else "names"},
+            {
+                "version": _core.version,
+                "made_by": f"hyperatom.{type(self).__name__}",
+                "labels": "numbers" if numbers else "names",
+            },
         )
         self.model_ = model
         self.dictionary_ = model.dictionary
@@ -130,7 +133,9 @@ class _PixelEstimator(BaseEstimator):
         top = np.abs(atoms).max() or 1.0
         paths = "".join(
             f'<polyline fill="none" stroke="hsl({int(360 * k / len(atoms))} 60% 45%)" stroke-width="1" points="'
-            + " ".join(f"{200 * b / max(1, atoms.shape[1] - 1):.1f},{30 - 28 * v / top:.1f}" for b, v in enumerate(atom))
+            + " ".join(
+                f"{200 * b / max(1, atoms.shape[1] - 1):.1f},{30 - 28 * v / top:.1f}" for b, v in enumerate(atom)
+            )
             + '"/>'
             for k, atom in enumerate(atoms)
         )
@@ -156,7 +161,9 @@ class _PixelClassifier(ClassifierMixin, _PixelEstimator):
             raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n, len(y)]}")
         self.classes_, encoded = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"{type(self).__name__} needs at least two classes in y, but it has 1 class: {self.classes_[0]!r}")
+            raise ValueError(
+                f"{type(self).__name__} needs at least two classes in y, but it has 1 class: {self.classes_[0]!r}"
+            )
         return encoded
 
     def _fit_arrays(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -181,6 +188,13 @@ class _PixelClassifier(ClassifierMixin, _PixelEstimator):
         -------
         ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
             The highest decides; for two classes, the score of the second less that of the first.
+
+        Examples
+        --------
+        >>> from hyperatom import SparseRepresentationClassifier
+        >>> classifier = SparseRepresentationClassifier(kernel="linear").fit([[1, 0], [0, 1]], ["soil", "water"])
+        >>> bool(classifier.decision_function([[0.9, 0.1]])[0] < 0)
+        True
         """
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
@@ -197,6 +211,13 @@ class _PixelClassifier(ClassifierMixin, _PixelEstimator):
         -------
         ndarray of shape (n_samples,)
             Labels from `classes_`.
+
+        Examples
+        --------
+        >>> from hyperatom import SparseRepresentationClassifier
+        >>> classifier = SparseRepresentationClassifier(kernel="linear").fit([[1, 0], [0, 1]], ["soil", "water"])
+        >>> classifier.predict([[0.9, 0.1], [0.2, 0.8]])
+        array(['soil', 'water'], dtype='<U5')
         """
         scores = self._scores(X)
         return self.classes_[scores.argmax(axis=1)]
@@ -216,6 +237,13 @@ class _PixelClassifier(ClassifierMixin, _PixelEstimator):
         -------
         ndarray of shape (n_samples, n_classes)
             Rows add up to 1; the class of `predict` has the largest.
+
+        Examples
+        --------
+        >>> from hyperatom import SparseRepresentationClassifier
+        >>> classifier = SparseRepresentationClassifier(kernel="linear").fit([[1, 0], [0, 1]], ["soil", "water"])
+        >>> classifier.predict_proba([[0.9, 0.1], [0.2, 0.8]]).argmax(axis=1)
+        array([0, 1])
         """
         scores = self._scores(X)
         loss = self.model_.loss
@@ -396,13 +424,22 @@ class KernelTDDLClassifier(_PixelClassifier):
         -------
         KernelTDDLClassifier
             The estimator itself.
+
+        Examples
+        --------
+        >>> from hyperatom import KernelTDDLClassifier, synth, windows
+        >>> X, y, where = windows(*synth(40, 40, bands=20, classes=3, random_state=0), size=9)
+        >>> KernelTDDLClassifier(kernel="gaussian(sigma=0.1)", epochs=5, random_state=0).fit(X[::20], y[::20]).dictionary_.shape
+        (15, 20)
         """
         with self._all_or_nothing():
             before = (self.model_, self.classes_) if self.warm_start and hasattr(self, "model_") else None
             windows, labels = self._fit_arrays(X, y)
             weights = np.zeros(0)
             if self.class_weight is not None:
-                weights = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_[labels])[labels]
+                weights = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_[labels])[
+                    labels
+                ]
             training = self._training(windows, labels, len(self.classes_), weights)
             training.begin(self._start_from(before, windows))
             training.run(self._observer())
@@ -513,6 +550,12 @@ class SparseRepresentationClassifier(_PixelClassifier):
         -------
         SparseRepresentationClassifier
             The estimator itself.
+
+        Examples
+        --------
+        >>> from hyperatom import SparseRepresentationClassifier
+        >>> SparseRepresentationClassifier(kernel="linear").fit([[1, 0], [0, 1]], [3, 7]).classes_
+        array([3, 7])
         """
         with self._all_or_nothing():
             windows, labels = self._fit_arrays(X, y)
@@ -605,6 +648,13 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         -------
         KernelDictionaryLearning
             The estimator itself.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hyperatom import KernelDictionaryLearning
+        >>> KernelDictionaryLearning(n_components=4, random_state=0).fit(np.random.default_rng(0).random((50, 20))).dictionary_.shape
+        (4, 20)
         """
         with self._all_or_nothing():
             windows = self._windows(X, reset=True)
@@ -638,6 +688,14 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         -------
         ndarray of shape (n_samples, n_atoms)
             Codes; most entries are 0.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hyperatom import KernelDictionaryLearning
+        >>> X = np.random.default_rng(0).random((50, 20))
+        >>> KernelDictionaryLearning(n_components=4, random_state=0).fit(X).transform(X[:3]).shape
+        (3, 4)
         """
         windows = self._checked(X)
         return self.model_.codes(windows)

@@ -34,7 +34,9 @@ def _numbers(text: str, path: Path_, field: str, bands: int) -> list[float]:
 def _wavelengths(source: Any, path: Path_) -> Optional[np.ndarray]:
     """In micrometres, from where the command line finds them: the ENVI header, the bands' own items, their names."""
     envi = source.tags(ns="ENVI")
-    values, units = _numbers(envi.get("wavelength", ""), path, "wavelength", source.count), envi.get("wavelength_units", "")
+    values, units = _numbers(envi.get("wavelength", ""), path, "wavelength", source.count), envi.get(
+        "wavelength_units", ""
+    )
     if not values:
         tags = [source.tags(band) for band in source.indexes]
         try:
@@ -62,9 +64,14 @@ def _from_gdal(path: Path_, chunks: Any) -> "xarray.DataArray":
         warnings.simplefilter("ignore", rasterio.errors.NotGeoreferencedWarning)
         with rasterio.open(path) as source:
             wavelengths = _wavelengths(source, path)
-            good = np.array(_numbers(source.tags(ns="ENVI").get("bbl", ""), path, "bbl", source.count) or [1] * source.count) != 0
+            good = (
+                np.array(
+                    _numbers(source.tags(ns="ENVI").get("bbl", ""), path, "bbl", source.count) or [1] * source.count
+                )
+                != 0
+            )
             no_data, gains, offsets = source.nodatavals, np.array(source.scales), np.array(source.offsets)
-        scene = rioxarray.open_rasterio(path, chunks=chunks)
+        scene: Any = rioxarray.open_rasterio(path, chunks=chunks)
     if not good.any():
         raise ValueError(f"{path}: found all {len(good)} bands marked bad, expected at least one good")
     scene = scene.astype(np.float32).drop_vars("band")
@@ -73,7 +80,10 @@ def _from_gdal(path: Path_, chunks: Any) -> "xarray.DataArray":
         scene = scene.where(scene != marked[:, np.newaxis, np.newaxis])
     if (gains != 1).any() or (offsets != 0).any():
         scene = scene.where((scene != 0).any("band"))  # zero in all bands is no data before scaling, not after
-        scene = scene * gains.astype(np.float32)[:, np.newaxis, np.newaxis] + offsets.astype(np.float32)[:, np.newaxis, np.newaxis]
+        scene = (
+            scene * gains.astype(np.float32)[:, np.newaxis, np.newaxis]
+            + offsets.astype(np.float32)[:, np.newaxis, np.newaxis]
+        )
     if wavelengths is not None:
         scene = scene.assign_coords(wavelength=("band", wavelengths))
     scene = scene.isel(band=np.flatnonzero(good)) if not good.all() else scene
@@ -87,15 +97,22 @@ def _from_mat(path: Path_, variable: Optional[str], dimensions: int) -> np.ndarr
     try:
         arrays = loadmat(path)
     except NotImplementedError:
-        raise ValueError(f"{path}: is a MATLAB 7.3 file, which is read by the command line alone; save it as version 5, or as .npy") from None
+        raise ValueError(
+            f"{path}: is a MATLAB 7.3 file, which is read by the command line alone; save it as version 5, or as .npy"
+        ) from None
     fitting = {
         name: array
         for name, array in arrays.items()
-        if not name.startswith("__") and isinstance(array, np.ndarray) and array.ndim == dimensions and variable in (None, name)
+        if not name.startswith("__")
+        and isinstance(array, np.ndarray)
+        and array.ndim == dimensions
+        and variable in (None, name)
     }
     if len(fitting) != 1:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items() if not name.startswith("__"))
-        raise ValueError(f"{path}: expected one array of {dimensions} dimensions{f' called {variable}' if variable else ''}, found {shapes}")
+        raise ValueError(
+            f"{path}: expected one array of {dimensions} dimensions{f' called {variable}' if variable else ''}, found {shapes}"
+        )
     return next(iter(fitting.values()))
 
 
@@ -145,7 +162,9 @@ def read_scene(path: Path_, *, chunks: Any = None, variable: Optional[str] = Non
     return _from_gdal(path, chunks)
 
 
-def read_labels(path: Path_, scene: "xarray.DataArray", *, class_field: Optional[str] = None, variable: Optional[str] = None) -> "xarray.DataArray":
+def read_labels(
+    path: Path_, scene: "xarray.DataArray", *, class_field: Optional[str] = None, variable: Optional[str] = None
+) -> "xarray.DataArray":
     """Labels of a scene from a raster of its size, or from polygons.
 
     Needs `hyperatom[geo]`. Polygons cover the pixels whose centre they cover, and are reprojected when their CRS is another one.
@@ -196,7 +215,9 @@ def read_labels(path: Path_, scene: "xarray.DataArray", *, class_field: Optional
     if labels.shape != shape:
         raise ValueError(f"{path}: found {labels.shape} rows and columns, the scene has {shape}")
     coords = {name: coord for name, coord in scene.coords.items() if "band" not in coord.dims}
-    return xarray.DataArray(labels.astype(np.int32), dims=("y", "x"), coords=coords, attrs={"class_names": names} if names else {})
+    return xarray.DataArray(
+        labels.astype(np.int32), dims=("y", "x"), coords=coords, attrs={"class_names": names} if names else {}
+    )
 
 
 def _burnt(path: Path_, scene: Any, class_field: str) -> tuple[np.ndarray, list[str]]:
@@ -205,7 +226,9 @@ def _burnt(path: Path_, scene: Any, class_field: str) -> tuple[np.ndarray, list[
 
     frame = geopandas.read_file(path)
     if class_field not in frame.columns:
-        raise ValueError(f"{path}: has no field {class_field!r}; its fields: {', '.join(frame.columns.drop('geometry'))}")
+        raise ValueError(
+            f"{path}: has no field {class_field!r}; its fields: {', '.join(frame.columns.drop('geometry'))}"
+        )
     if scene.rio.crs is None or frame.crs is None:
         raise ValueError(f"{path}: the CRS of {'the scene' if scene.rio.crs is None else 'the polygons'} is not known")
     frame = frame[frame[class_field].notna() & ~frame.geometry.isna()].to_crs(scene.rio.crs)

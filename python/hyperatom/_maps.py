@@ -18,7 +18,9 @@ LAYERS = ("class", "confidence", "novelty", "scores")
 
 def _model_of(classifier: Any) -> _core.Model:
     if not isinstance(classifier, (KernelTDDLClassifier, SparseRepresentationClassifier)):
-        raise ValueError(f"expected a KernelTDDLClassifier or SparseRepresentationClassifier, got {type(classifier).__name__}")
+        raise ValueError(
+            f"expected a KernelTDDLClassifier or SparseRepresentationClassifier, got {type(classifier).__name__}"
+        )
     check_is_fitted(classifier, "model_")
     return classifier.model_
 
@@ -40,8 +42,8 @@ def save_model(classifier: Classifier, path: Union[str, "os.PathLike[str]"]) -> 
     >>> classifier = SparseRepresentationClassifier(kernel="linear").fit([[1, 0], [0, 1]], [3, 7])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_model(classifier, f"{folder}/model.safetensors")
-    ...     load_model(f"{folder}/model.safetensors").classes_
-    array([3, 7])
+    ...     load_model(f"{folder}/model.safetensors").classes_.tolist()
+    [3, 7]
     """
     _model_of(classifier).save(os.fspath(path))
 
@@ -70,7 +72,12 @@ def load_model(path: Union[str, "os.PathLike[str]"]) -> Classifier:
     array(['soil'], dtype='<U5')
     """
     model = _core.load_model(os.fspath(path))
-    settings = {"kernel": model.kernel, "lambda1": model.lambda1, "lambda2": model.lambda2, "normalize": model.normalizer}
+    settings: dict[str, Any] = {
+        "kernel": model.kernel,
+        "lambda1": model.lambda1,
+        "lambda2": model.lambda2,
+        "normalize": model.normalizer,
+    }
     classifier: Classifier
     if model.method.startswith("sdl-"):
         classifier = KernelTDDLClassifier(loss=model.loss, **settings)
@@ -78,7 +85,9 @@ def load_model(path: Union[str, "os.PathLike[str]"]) -> Classifier:
     elif model.method.startswith("src-"):
         classifier = SparseRepresentationClassifier(**settings)
     else:
-        raise ValueError(f"{path}: a model of {model.method}, which only the command line applies; expected sdl-* or src-*")
+        raise ValueError(
+            f"{path}: a model of {model.method}, which only the command line applies; expected sdl-* or src-*"
+        )
     classifier.model_ = model
     classifier.dictionary_ = model.dictionary
     classifier.n_features_in_ = model.bands
@@ -104,7 +113,9 @@ def _map_chunks(model: _core.Model, cube: Any, layer: str, dtype: Any, wavelengt
 
     def classify(block: np.ndarray, block_info: Any = None) -> np.ndarray:
         row, col = block_info[0]["chunk-location"][:2]
-        part = model.classify(_pixels(block), reach if row else 0, rows[row], reach if col else 0, cols[col], wavelengths)
+        part = model.classify(
+            _pixels(block), reach if row else 0, rows[row], reach if col else 0, cols[col], wavelengths
+        )
         return part[layer].astype(dtype, copy=False)
 
     import dask.array
@@ -168,7 +179,9 @@ def predict_map(classifier: Classifier, scene: Any, layer: str = "class") -> Any
     if hasattr(array, "dask"):
         result = _map_chunks(model, array, layer, dtype, wavelengths)
     else:
-        result = model.classify(_pixels(array), 0, array.shape[0], 0, array.shape[1], wavelengths)[layer].astype(dtype, copy=False)
+        result = model.classify(_pixels(array), 0, array.shape[0], 0, array.shape[1], wavelengths)[layer].astype(
+            dtype, copy=False
+        )
     return _labelled(scene, result, layer, model) if _is_xarray(scene) else result
 
 

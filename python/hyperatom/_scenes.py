@@ -53,9 +53,13 @@ def _label_map(labels: Any) -> np.ndarray:
         raise ValueError(f"the labels have {array.ndim} dimensions, expected 2: rows and columns")
     if array.dtype.kind not in "iub":
         if not np.array_equal(array, np.round(array)):
-            raise ValueError(f"the labels are {array.dtype} numbers that are not all whole, expected class numbers, 0 for none")
+            raise ValueError(
+                f"the labels are {array.dtype} numbers that are not all whole, expected class numbers, 0 for none"
+            )
     if array.size and (array.min() < 0 or array.max() > np.iinfo(np.uint16).max):
-        raise ValueError(f"the labels are {array.min()} to {array.max()}, expected 0 (none) to {np.iinfo(np.uint16).max}")
+        raise ValueError(
+            f"the labels are {array.min()} to {array.max()}, expected 0 (none) to {np.iinfo(np.uint16).max}"
+        )
     return np.ascontiguousarray(array, dtype=np.int32)
 
 
@@ -234,21 +238,35 @@ class BlockKFold(BaseCrossValidator):
         """
         where = None if groups is None else np.ascontiguousarray(groups, dtype=np.int64)
         if where is None or where.ndim != 2 or where.shape[1] != 2:
-            raise ValueError("groups must be the row and column of every sample, as `windows` gives them: shape (n_samples, 2)")
+            raise ValueError(
+                "groups must be the row and column of every sample, as `windows` gives them: shape (n_samples, 2)"
+            )
         if y is None or len(y) != len(where):
-            raise ValueError(f"y has {0 if y is None else len(y)} entries, groups {len(where)}: expected one per sample")
+            raise ValueError(
+                f"y has {0 if y is None else len(y)} entries, groups {len(where)}: expected one per sample"
+            )
         if len(where) and where.min() < 0:
             raise ValueError(f"groups has the row or column {where.min()}, expected 0 or greater")
         classes, labels = np.unique(np.asarray(y), return_inverse=True)
         folds = _core.block_folds(
-            where, labels.astype(np.int64), len(classes), self.n_splits, self.block, self.buffer, _seed_of(self.random_state)
+            where,
+            labels.astype(np.int64),
+            len(classes),
+            self.n_splits,
+            self.block,
+            self.buffer,
+            _seed_of(self.random_state),
         )
         if len(folds) != self.n_splits:
-            raise ValueError(f"{self} can hold out {len(folds)} folds only: there are too few blocks of {self.block} pixels")
+            raise ValueError(
+                f"{self} can hold out {len(folds)} folds only: there are too few blocks of {self.block} pixels"
+            )
         yield from folds
 
 
-def synth(rows: int = 120, cols: int = 120, *, bands: int = 100, classes: int = 8, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
+def synth(
+    rows: int = 120, cols: int = 120, *, bands: int = 100, classes: int = 8, random_state: Any = None
+) -> tuple[np.ndarray, np.ndarray]:
     """A synthetic scene of farmland with ground truth, as the command line's `synth` makes it.
 
     Parameters

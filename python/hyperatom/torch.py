@@ -12,8 +12,12 @@ from ._codes import sparse_code as _sparse_code
 
 class _SparseCode(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, K: torch.Tensor, B: torch.Tensor, lambda1: float, lambda2: float, tolerance: float) -> torch.Tensor:
-        code = _sparse_code(K.detach().cpu().numpy(), B.detach().cpu().numpy(), lambda1, lambda2=lambda2, tolerance=tolerance)
+    def forward(
+        ctx: Any, K: torch.Tensor, B: torch.Tensor, lambda1: float, lambda2: float, tolerance: float
+    ) -> torch.Tensor:
+        code = _sparse_code(
+            K.detach().cpu().numpy(), B.detach().cpu().numpy(), lambda1, lambda2=lambda2, tolerance=tolerance
+        )
         ctx.code, ctx.like = code, B
         return torch.from_numpy(code.A).to(B)
 
@@ -24,7 +28,9 @@ class _SparseCode(torch.autograd.Function):
         return torch.from_numpy(in_K).to(ctx.like), torch.from_numpy(in_B).to(ctx.like), None, None, None
 
 
-def sparse_code(K: torch.Tensor, B: torch.Tensor, lambda1: float, *, lambda2: float = 0.0, tolerance: float = 1e-10) -> torch.Tensor:
+def sparse_code(
+    K: torch.Tensor, B: torch.Tensor, lambda1: float, *, lambda2: float = 0.0, tolerance: float = 1e-10
+) -> torch.Tensor:
     """The joint sparse code of one window, with gradients in K and B.
 
     Parameters

@@ -93,7 +93,9 @@ def test_torch_gradcheck(S):
 
     _, _, K, B = problem(S, seed=2)
     inputs = [torch.tensor(array, requires_grad=True) for array in (K, B)]
-    assert torch.autograd.gradcheck(lambda K, B: hyperatom.torch.sparse_code(K, B, 1.5, lambda2=0.01, tolerance=1e-14), inputs)
+    assert torch.autograd.gradcheck(
+        lambda K, B: hyperatom.torch.sparse_code(K, B, 1.5, lambda2=0.01, tolerance=1e-14), inputs
+    )
     code = hyperatom.torch.sparse_code(*(tensor.float() for tensor in inputs), 1.5, lambda2=0.01)
     assert code.dtype == torch.float32
     np.testing.assert_allclose(code.detach().numpy(), sparse_code(K, B, 1.5, lambda2=0.01).A, atol=1e-4)

@@ -50,7 +50,9 @@ def test_a_killed_worker_costs_time_not_the_result(client):
 
     cube, labels = hyperatom.synth(240, 384, bands=12, classes=4, random_state=3)
     X, y, _ = windows(cube, hyperatom.split(labels, per_class=20, random_state=0)[0], size=9)
-    classifier = KernelTDDLClassifier(kernel="gaussian(sigma=0.05)", atoms_per_class=10, lambda1=0.02, epochs=1, random_state=0).fit(X, y)
+    classifier = KernelTDDLClassifier(
+        kernel="gaussian(sigma=0.05)", atoms_per_class=10, lambda1=0.02, epochs=1, random_state=0
+    ).fit(X, y)
     expected = predict_map(classifier, cube)
     for chunks in ((20, 128), (32, 256)):
         pids = client.run(os.getpid)

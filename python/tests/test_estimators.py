@@ -21,7 +21,9 @@ def codes_by_scikit_learn(atoms, windows, lambda1):
     """Of the centres of windows (n, S, bands), in the linear kernel."""
     S, bands = windows.shape[1:]
     peer = (Lasso if S == 1 else MultiTaskLasso)(alpha=lambda1 / bands, fit_intercept=False, tol=1e-9, max_iter=200000)
-    return np.array([peer.fit(atoms.T, window[0] if S == 1 else window.T).coef_.reshape(S, -1)[0] for window in windows])
+    return np.array(
+        [peer.fit(atoms.T, window[0] if S == 1 else window.T).coef_.reshape(S, -1)[0] for window in windows]
+    )
 
 
 @pytest.mark.parametrize("S", [1, 4])
@@ -42,7 +44,12 @@ def test_src_takes_the_class_that_reconstructs_best(blobs):
     X, unseen = X.astype(np.float32), (X[1::3] + 0.03).astype(np.float32)
     classifier = SparseRepresentationClassifier(**PLAIN).fit(X, y)
     codes = codes_by_scikit_learn(X, unseen[:, np.newaxis], 0.02)
-    residuals = np.array([[np.linalg.norm(x - code[y == label] @ X[y == label]) for label in classifier.classes_] for x, code in zip(unseen, codes)])
+    residuals = np.array(
+        [
+            [np.linalg.norm(x - code[y == label] @ X[y == label]) for label in classifier.classes_]
+            for x, code in zip(unseen, codes)
+        ]
+    )
     np.testing.assert_array_equal(classifier.predict(unseen), classifier.classes_[residuals.argmin(axis=1)])
     assert len(classifier.dictionary_) == len(X)
 
@@ -76,13 +83,23 @@ def test_probabilities_add_up_and_follow_the_scores(blobs):
         assert probabilities.min() >= 0
         np.testing.assert_array_equal(probabilities.argmax(axis=1), scores.argmax(axis=1))
         if loss == "softmax":
-            np.testing.assert_allclose(np.log(probabilities[:, 1] / probabilities[:, 0]), scores[:, 1] - scores[:, 0], rtol=1e-9)
+            np.testing.assert_allclose(
+                np.log(probabilities[:, 1] / probabilities[:, 0]), scores[:, 1] - scores[:, 0], rtol=1e-9
+            )
 
 
 def test_a_weight_of_two_is_a_sample_twice(blobs):
     """In one step on all samples from the same dictionary."""
     X, y = blobs
-    fixed = {"kernel": "gaussian(sigma=0.1)", "lambda1": 0.05, "rho": 1e-3, "weight_rate": 10, "ball": 1.0, "batch": 10000, "random_state": 0}
+    fixed = {
+        "kernel": "gaussian(sigma=0.1)",
+        "lambda1": 0.05,
+        "rho": 1e-3,
+        "weight_rate": 10,
+        "ball": 1.0,
+        "batch": 10000,
+        "random_state": 0,
+    }
     first = KernelTDDLClassifier(**fixed, epochs=0, warm_start=True).fit(X, y)
 
     def one_step(X, y, class_weight):
@@ -138,7 +155,11 @@ def test_an_error_of_the_callback_ends_the_fit(blobs):
 
 def test_pickles_and_clones(blobs):
     X, y = blobs
-    for estimator in (KernelTDDLClassifier(epochs=2, random_state=0), SparseRepresentationClassifier(kernel="linear"), KernelDictionaryLearning(random_state=0)):
+    for estimator in (
+        KernelTDDLClassifier(epochs=2, random_state=0),
+        SparseRepresentationClassifier(kernel="linear"),
+        KernelDictionaryLearning(random_state=0),
+    ):
         estimator.fit(X, y)
         again = pickle.loads(pickle.dumps(estimator))
         apply = "predict_proba" if hasattr(estimator, "predict_proba") else "transform"
@@ -171,7 +192,16 @@ def test_every_kind_of_array_gives_the_same(samples):
     wide = np.zeros((len(X), 2 * X.shape[1], 3 * X.shape[2]), np.float32)
     strided = wide[:, ::2, ::3]
     strided[:] = X
-    kinds = [X, readonly, strided, np.asfortranarray(X), X.astype(np.float64), X[::-1][::-1], X.astype(">f4"), X.tolist()]
+    kinds = [
+        X,
+        readonly,
+        strided,
+        np.asfortranarray(X),
+        X.astype(np.float64),
+        X[::-1][::-1],
+        X.astype(">f4"),
+        X.tolist(),
+    ]
     expected = None
     for kind in kinds:
         classifier = KernelTDDLClassifier(kernel="gaussian(sigma=0.05)", epochs=1, random_state=0).fit(kind, y)
@@ -203,7 +233,9 @@ def test_bad_settings_are_refused(blobs, settings, error):
 
 def test_windows_of_another_size_are_refused(classifier, samples):
     X = samples[0]
-    with pytest.raises(ValueError, match="X has windows of 4 pixels, but KernelTDDLClassifier was fitted on windows of 9"):
+    with pytest.raises(
+        ValueError, match="X has windows of 4 pixels, but KernelTDDLClassifier was fitted on windows of 9"
+    ):
         classifier.predict(X[:, :4])
     with pytest.raises(ValueError, match="X has 5 features, but KernelTDDLClassifier is expecting 12 features"):
         classifier.predict(X[:, :, :5])
@@ -225,14 +257,20 @@ def test_ctrl_c_stops_training(blobs, estimator):
         estimator.fit(*blobs)
     assert time.monotonic() - begin < 60
     assert not hasattr(estimator, "model_") and not hasattr(estimator, "n_features_in_")
-    estimator.set_params(**{"init_epochs" if getattr(estimator, "init", "") == "unsupervised" else "epochs": 1}).fit(*blobs)
+    estimator.set_params(**{"init_epochs" if getattr(estimator, "init", "") == "unsupervised" else "epochs": 1}).fit(
+        *blobs
+    )
 
 
 @pytest.mark.parametrize("long_call", ["fit", "decision_function"])
 def test_other_threads_run_during_long_calls(samples, classifier, long_call):
     X, y, _ = samples
     X, y = np.repeat(X, 200, axis=0), np.repeat(y, 200)
-    call = classifier.decision_function if long_call == "decision_function" else lambda X: clone(classifier).set_params(epochs=2, batch=10000).fit(X, y)
+    call = (
+        classifier.decision_function
+        if long_call == "decision_function"
+        else lambda X: clone(classifier).set_params(epochs=2, batch=10000).fit(X, y)
+    )
     ticks, done = [], threading.Event()
 
     def tick():

@@ -24,7 +24,16 @@ def material():
     X, y, where = hyperatom.windows(cube, labels, size=4)
     X, y, where = (np.ascontiguousarray(array[::8]) for array in (X, y, where))
     classifier = hyperatom.KernelTDDLClassifier(kernel="linear", epochs=1, random_state=0).fit(X, y)
-    return {"cube": cube, "labels": labels, "X": X, "y": y.astype(np.int64), "where": where, "model": classifier.model_, "K": np.eye(3), "B": np.ones((3, 2))}
+    return {
+        "cube": cube,
+        "labels": labels,
+        "X": X,
+        "y": y.astype(np.int64),
+        "where": where,
+        "model": classifier.model_,
+        "K": np.eye(3),
+        "B": np.ones((3, 2)),
+    }
 
 
 def code(m):
@@ -33,7 +42,15 @@ def code(m):
 
 
 def train(m):
-    training = _core.Training(m["X"], m["y"] - 1, 2, np.zeros(0), "unit", '{"kernel": "linear", "epochs": 1, "lambda1": 0.1}', {"kernel", "epochs", "lambda1"})
+    training = _core.Training(
+        m["X"],
+        m["y"] - 1,
+        2,
+        np.zeros(0),
+        "unit",
+        '{"kernel": "linear", "epochs": 1, "lambda1": 0.1}',
+        {"kernel", "epochs", "lambda1"},
+    )
     training.begin(None)
     training.run(lambda report: None)
     training.model().dictionary

@@ -20,7 +20,16 @@ def own_scene(folder):
     stored[3, 4, 2], stored[6, 7] = -9, 0
     path = folder / "scene.tif"
     with rasterio.open(
-        path, "w", driver="GTiff", height=25, width=20, count=4, dtype="float32", nodata=-9, crs="EPSG:32633", transform=from_origin(4e5, 58e5, 10, 10)
+        path,
+        "w",
+        driver="GTiff",
+        height=25,
+        width=20,
+        count=4,
+        dtype="float32",
+        nodata=-9,
+        crs="EPSG:32633",
+        transform=from_origin(4e5, 58e5, 10, 10),
     ) as out:
         out.write(np.moveaxis(stored, 2, 0))
         out.scales, out.offsets = (0.5,) * 4, (1.0,) * 4
@@ -30,7 +39,18 @@ def own_scene(folder):
 
 def map_of_command(command, folder, scene, model, *flags):
     rasterio = pytest.importorskip("rasterio", reason="rasterio is not installed")
-    command("classify", scene, "-m", model, "-o", folder / "map.tif", "--confidence", folder / "confidence.tif", "--overwrite", *flags)
+    command(
+        "classify",
+        scene,
+        "-m",
+        model,
+        "-o",
+        folder / "map.tif",
+        "--confidence",
+        folder / "confidence.tif",
+        "--overwrite",
+        *flags,
+    )
     layers = []
     for name in ("map", "confidence"):
         with rasterio.open(folder / f"{name}.tif") as source:
@@ -40,12 +60,16 @@ def map_of_command(command, folder, scene, model, *flags):
 
 @pytest.mark.filterwarnings("ignore::rasterio.errors.NotGeoreferencedWarning")
 @pytest.mark.parametrize("method", ["sdl", "src", "names"])
-def test_a_model_from_python_gives_the_same_map_on_the_command_line(command, tmp_path, scene, samples, classifier, method):
+def test_a_model_from_python_gives_the_same_map_on_the_command_line(
+    command, tmp_path, scene, samples, classifier, method
+):
     X, y, _ = samples
     if method == "src":
         classifier = SparseRepresentationClassifier(kernel="gaussian(sigma=0.05)").fit(X[::4], 10 * y[::4])
     if method == "names":
-        classifier = KernelTDDLClassifier(kernel="linear", loss="softmax", normalize="mnf", epochs=2, random_state=0).fit(X, np.array(["", "d", "b", "c", "a"])[y])
+        classifier = KernelTDDLClassifier(
+            kernel="linear", loss="softmax", normalize="mnf", epochs=2, random_state=0
+        ).fit(X, np.array(["", "d", "b", "c", "a"])[y])
     save_model(classifier, tmp_path / "model.safetensors")
     np.save(tmp_path / "scene.npy", scene[0])
     classes, confidence = map_of_command(command, tmp_path, tmp_path / "scene.npy", tmp_path / "model.safetensors")
@@ -63,7 +87,17 @@ def test_a_model_of_the_command_line_gives_the_same_map_in_python(command, tmp_p
     np.save(tmp_path / "scene.npy", scene[0])
     np.save(tmp_path / "labels.npy", hyperatom.split(scene[1], per_class=10, random_state=0)[0])
     quick = ["--epochs", 3, "--kernel", "gaussian(sigma=0.1)"] if method.startswith("sdl") else []
-    command("train", tmp_path / "scene.npy", "--labels", tmp_path / "labels.npy", "--method", method, *quick, "-o", tmp_path / "run")
+    command(
+        "train",
+        tmp_path / "scene.npy",
+        "--labels",
+        tmp_path / "labels.npy",
+        "--method",
+        method,
+        *quick,
+        "-o",
+        tmp_path / "run",
+    )
     classes, confidence = map_of_command(command, tmp_path, tmp_path / "scene.npy", tmp_path / "run")
     classifier = load_model(tmp_path / "run" / "model.safetensors")
     np.testing.assert_array_equal(predict_map(classifier, scene[0]), classes)
@@ -73,7 +107,16 @@ def test_a_model_of_the_command_line_gives_the_same_map_in_python(command, tmp_p
 def test_models_that_python_cannot_apply_are_refused(command, tmp_path, scene):
     np.save(tmp_path / "scene.npy", scene[0])
     np.save(tmp_path / "labels.npy", hyperatom.split(scene[1], per_class=5, random_state=0)[0])
-    command("train", tmp_path / "scene.npy", "--labels", tmp_path / "labels.npy", "--method", "svm-l", "-o", tmp_path / "run")
+    command(
+        "train",
+        tmp_path / "scene.npy",
+        "--labels",
+        tmp_path / "labels.npy",
+        "--method",
+        "svm-l",
+        "-o",
+        tmp_path / "run",
+    )
     with pytest.raises(ValueError, match="a model of svm-l, which only the command line applies"):
         load_model(tmp_path / "run" / "model.safetensors")
 
@@ -101,7 +144,9 @@ def test_the_map_is_what_predict_says_of_the_windows(scene, classifier):
     assert novelty.min() >= 0 and novelty.max() <= 1
 
 
-@pytest.mark.parametrize("chunks", [(40, 300, 12), (7, 50, 5), (150, 128, 12), ((100, 50), (290, 10), 12), (150, 300, 1)])
+@pytest.mark.parametrize(
+    "chunks", [(40, 300, 12), (7, 50, 5), (150, 128, 12), ((100, 50), (290, 10), 12), (150, 300, 1)]
+)
 def test_chunks_do_not_change_the_map(scene, classifier, chunks):
     dask_array = pytest.importorskip("dask.array", reason="dask is not installed")
     lazy = predict_map(classifier, dask_array.from_array(scene[0], chunks=chunks))
@@ -113,7 +158,12 @@ def test_chunked_scores_and_coordinates(scene, classifier):
     xarray = pytest.importorskip("xarray", reason="xarray is not installed")
     pytest.importorskip("dask", reason="dask is not installed")
     cube = np.moveaxis(scene[0][:60, :200], 2, 0)
-    coords = {"y": np.linspace(50, 49, 60), "x": np.linspace(7, 9, 200), "spatial_ref": 0, "quality": ("band", np.arange(12))}
+    coords = {
+        "y": np.linspace(50, 49, 60),
+        "x": np.linspace(7, 9, 200),
+        "spatial_ref": 0,
+        "quality": ("band", np.arange(12)),
+    }
     array = xarray.DataArray(cube, dims=("band", "y", "x"), coords=coords)
     whole = predict_map(classifier, array)
     assert set(whole.coords) == {"y", "x", "spatial_ref"} and whole.dims == ("y", "x") and whole.dtype == np.uint8
@@ -131,8 +181,33 @@ def test_scenes_that_do_not_fit_are_refused(scene, classifier, command, tmp_path
     with pytest.raises(ValueError, match="layer is 'classes', expected one of class, confidence, novelty, scores"):
         predict_map(classifier, scene[0], "classes")
     xarray = pytest.importorskip("xarray", reason="xarray is not installed")
-    command("synth", "-o", tmp_path / "scene.img", "--labels", tmp_path / "labels.tif", "--rows", 60, "--cols", 60, "--bands", 12, "--classes", 2)
-    command("train", tmp_path / "scene.img", "--labels", tmp_path / "labels.tif", "--kernel", "gaussian(sigma=0.1)", "--epochs", 1, "-o", tmp_path / "run")
+    command(
+        "synth",
+        "-o",
+        tmp_path / "scene.img",
+        "--labels",
+        tmp_path / "labels.tif",
+        "--rows",
+        60,
+        "--cols",
+        60,
+        "--bands",
+        12,
+        "--classes",
+        2,
+    )
+    command(
+        "train",
+        tmp_path / "scene.img",
+        "--labels",
+        tmp_path / "labels.tif",
+        "--kernel",
+        "gaussian(sigma=0.1)",
+        "--epochs",
+        1,
+        "-o",
+        tmp_path / "run",
+    )
     other = xarray.DataArray(scene[0], dims=("y", "x", "band"), coords={"wavelength": ("band", np.linspace(5, 9, 12))})
     with pytest.raises(ValueError, match="the scene: band 1 is at 5.0000 um, the model's at"):
         predict_map(load_model(tmp_path / "run" / "model.safetensors"), other)
@@ -165,7 +240,9 @@ def test_scenes_larger_than_memory(tmp_path):
     pytest.importorskip("zarr", reason="zarr is not installed")
     cube, labels = hyperatom.synth(64, 512, bands=200, classes=3, random_state=0)
     X, y, _ = windows(cube, hyperatom.split(labels, per_class=5, random_state=0)[0], size=1)
-    classifier = KernelTDDLClassifier(kernel="linear", atoms_per_class=2, lambda1=0.2, epochs=2, random_state=0).fit(X[:, 0], y)
+    classifier = KernelTDDLClassifier(kernel="linear", atoms_per_class=2, lambda1=0.2, epochs=2, random_state=0).fit(
+        X[:, 0], y
+    )
     save_model(classifier, tmp_path / "model.safetensors")
     script = "import rioxarray\n" + textwrap.dedent(LARGE)
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True)

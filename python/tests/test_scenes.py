@@ -107,7 +107,23 @@ def test_block_folds_say_what_they_need():
 
 def test_synth_is_that_of_the_command_line(command, tmp_path):
     rasterio = pytest.importorskip("rasterio", reason="rasterio is not installed")
-    command("synth", "-o", tmp_path / "scene.img", "--labels", tmp_path / "labels.tif", "--rows", 50, "--cols", 40, "--bands", 9, "--classes", 3, "--seed", 4)
+    command(
+        "synth",
+        "-o",
+        tmp_path / "scene.img",
+        "--labels",
+        tmp_path / "labels.tif",
+        "--rows",
+        50,
+        "--cols",
+        40,
+        "--bands",
+        9,
+        "--classes",
+        3,
+        "--seed",
+        4,
+    )
     cube, labels = synth(50, 40, bands=9, classes=3, random_state=4)
     scene = read_scene(tmp_path / "scene.img")
     np.testing.assert_array_equal(scene, cube)
@@ -115,7 +131,9 @@ def test_synth_is_that_of_the_command_line(command, tmp_path):
     told = json.loads(command("info", tmp_path / "scene.img", "--json"))
     assert scene.sizes["band"] == told["bands"] == 9
     with rasterio.open(tmp_path / "scene.img") as source:
-        np.testing.assert_allclose(scene.wavelength, np.fromstring(source.tags(ns="ENVI")["wavelength"].strip("{}"), sep=","))
+        np.testing.assert_allclose(
+            scene.wavelength, np.fromstring(source.tags(ns="ENVI")["wavelength"].strip("{}"), sep=",")
+        )
 
 
 def test_scenes_lose_bad_bands_and_gains(tmp_path, command):
@@ -142,13 +160,27 @@ def test_labels_from_polygons_are_those_of_the_command_line(tmp_path, command):
     scene = read_scene(path)
     x, y = scene.x.values, scene.y.values
     x, y = x + 1.3, y + 2.1  # no corner on the centre of a pixel
-    shapes = [Polygon([(x[2], y[2]), (x[9], y[3]), (x[5], y[11])]), Polygon([(x[12], y[4]), (x[18], y[4]), (x[15], y[18])])]
+    shapes = [
+        Polygon([(x[2], y[2]), (x[9], y[3]), (x[5], y[11])]),
+        Polygon([(x[12], y[4]), (x[18], y[4]), (x[15], y[18])]),
+    ]
     frame = geopandas.GeoDataFrame({"crop": ["wheat", "barley"], "geometry": shapes}, crs=scene.rio.crs)
     frame.to_crs(4326).to_file(tmp_path / "fields.gpkg")
     labels = read_labels(tmp_path / "fields.gpkg", scene, class_field="crop")
     assert labels.attrs["class_names"] == ["barley", "wheat"]
     assert {1, 2} <= set(labels.values.ravel())
-    command("split", tmp_path / "fields.gpkg", "--scene", path, "--class-field", "crop", "--fraction", 0.5, "-o", tmp_path / "split.json")
+    command(
+        "split",
+        tmp_path / "fields.gpkg",
+        "--scene",
+        path,
+        "--class-field",
+        "crop",
+        "--fraction",
+        0.5,
+        "-o",
+        tmp_path / "split.json",
+    )
     theirs = json.loads((tmp_path / "split.json").read_text())
     np.testing.assert_array_equal(np.flatnonzero(labels), sorted(theirs["train"] + theirs["test"]))
     with pytest.raises(ValueError, match="has no field 'corp'; its fields: crop"):
