@@ -74,6 +74,7 @@ run_step() {
 # The environment is empty but for the wheel when the README's example runs, then gets what tests need.
 run_python() {
   local venv=build/venv-python code=0
+  unset PYTHONDONTWRITEBYTECODE  # what is imported is compiled once, not by each of many processes
   local pip=("$venv/bin/pip" --disable-pip-version-check install --quiet --no-compile)
   rm -rf "$venv"
   run_step python "wheel" env PYTHON=/usr/bin/python3 scripts/build_wheel.sh &&
