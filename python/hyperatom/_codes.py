@@ -133,4 +133,8 @@ def sparse_code(
         raise ValueError(f"K has shape {K.shape} and B {B.shape}, expected (d, d) and (d, S)")
     if not np.allclose(K, K.T, rtol=1e-8, atol=1e-12):
         raise ValueError("K is not symmetric")
+    if (np.diag(K) < 0).any():
+        raise ValueError(f"K has {np.diag(K).min():.3g} on its diagonal, expected k(d, d): 0 or greater")
+    if kappa is not None and not 0 <= kappa < np.inf:
+        raise ValueError(f"kappa is {kappa}, expected a sum of k(x, x): 0 or greater")
     return SparseCode(_core.Code(K, B, lambda1, lambda2, tolerance, kappa))

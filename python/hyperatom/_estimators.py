@@ -70,7 +70,12 @@ class _PixelEstimator(BaseEstimator):
 
     def _windows(self, X: Any, *, reset: bool) -> np.ndarray:
         """(n, S, bands) float32 from pixels (n, bands) or windows (n, S, bands); what does not fit is refused."""
-        if np.asarray(X).ndim != 3:
+        dimensions = np.asarray(X).ndim
+        if dimensions > 3:
+            raise ValueError(
+                f"X has {dimensions} dimensions, expected 2 (samples, features) or 3 (samples, S, features)"
+            )
+        if dimensions != 3:
             X = validate_data(self, X, reset=reset, dtype=np.float32, order="C")
             return np.ascontiguousarray(X[:, np.newaxis, :])
         X = check_array(X, allow_nd=True, dtype=np.float32, order="C", estimator=self, input_name="X")
@@ -87,6 +92,8 @@ class _PixelEstimator(BaseEstimator):
         params = {name: value for name, value in self.get_params(deep=False).items() if name in _OPTIONS}
         params.update(fixed)
         given = {name.replace("_", "-"): _as_json(value) for name, value in params.items() if value is not None}
+        if not isinstance(self.normalize, str):
+            raise ValueError(f"normalize is {self.normalize!r}, expected the name of a kind, as 'unit' or 'none'")
         seed = _seed_of(self.random_state)
         training = _core.Training(
             X,
@@ -162,7 +169,7 @@ class _PixelClassifier(ClassifierMixin, _PixelEstimator):
         self.classes_, encoded = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least two classes in y, but it has 1 class: {self.classes_[0]!r}"
+                f"{type(self).__name__} needs at least two classes in y, but it has 1 class: {self.classes_[0]}"
             )
         return encoded
 

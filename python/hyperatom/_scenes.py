@@ -22,6 +22,12 @@ def _seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
+def _whole(name: str, value: Any) -> int:
+    if not isinstance(value, Integral):
+        raise ValueError(f"{name} is {value!r}, expected a whole number")
+    return int(value)
+
+
 def _is_xarray(array: Any) -> bool:
     return hasattr(array, "dims") and hasattr(array, "coords")
 
@@ -102,7 +108,7 @@ def windows(scene: Any, labels: Any, size: int = 9) -> tuple[np.ndarray, np.ndar
         raise ValueError(f"the labels have {labels.shape} rows and columns, the scene {cube.shape[:2]}")
     usable = _usable(cube)
     where = np.argwhere((labels > 0) & usable)
-    places = _core.window_places(usable.view(np.uint8), where, size)
+    places = _core.window_places(usable.view(np.uint8), where, _whole("size", size))
     return cube.reshape(-1, cube.shape[2])[places], labels[where[:, 0], where[:, 1]], where
 
 
@@ -150,7 +156,15 @@ def split(
     (10, 90)
     """
     ids = _label_map(labels)
-    chosen = _core.split(ids, train, fraction, per_class, blocks, buffer, _seed_of(random_state))
+    chosen = _core.split(
+        ids,
+        None if train is None else _whole("train", train),
+        fraction,
+        None if per_class is None else _whole("per_class", per_class),
+        _whole("blocks", blocks),
+        _whole("buffer", buffer),
+        _seed_of(random_state),
+    )
     sides = []
     for pixels in chosen:
         side = np.zeros_like(ids)
@@ -252,9 +266,9 @@ class BlockKFold(BaseCrossValidator):
             where,
             labels.astype(np.int64),
             len(classes),
-            self.n_splits,
-            self.block,
-            self.buffer,
+            _whole("n_splits", self.n_splits),
+            _whole("block", self.block),
+            _whole("buffer", self.buffer),
             _seed_of(self.random_state),
         )
         if len(folds) != self.n_splits:
@@ -294,4 +308,10 @@ def synth(
     >>> cube.shape, int(labels.max())
     ((40, 50, 20), 3)
     """
-    return _core.synth(rows, cols, bands, classes, _seed_of(random_state))
+    return _core.synth(
+        _whole("rows", rows),
+        _whole("cols", cols),
+        _whole("bands", bands),
+        _whole("classes", classes),
+        _seed_of(random_state),
+    )

@@ -72,6 +72,7 @@ def test_unpacks_as_code_and_product():
         ((np.eye(2), np.ones((3, 1)), 0.1), r"K has shape \(2, 2\) and B \(3, 1\), expected \(d, d\) and \(d, S\)"),
         ((np.array([[1.0, 2.0], [0.0, 1.0]]), np.ones((2, 1)), 0.1), "K is not symmetric"),
         ((np.eye(2), np.ones(2), 0.1), "B has 1 dimensions, expected 2"),
+        ((-np.eye(2), np.ones((2, 1)), 0.1), "K has -1 on its diagonal"),
         ((np.eye(2), np.ones((2, 1)), -1.0), "lambda1"),
         ((np.eye(2), np.array([[np.nan], [1.0]]), 0.1), "finite"),
     ],
@@ -79,6 +80,11 @@ def test_unpacks_as_code_and_product():
 def test_bad_problems_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         sparse_code(*arguments)
+
+
+def test_bad_kappas_are_refused():
+    with pytest.raises(ValueError, match="kappa is -1, expected a sum"):
+        sparse_code(np.eye(2), np.ones((2, 1)), 0.1, kappa=-1)
 
 
 def test_gradients_of_another_shape_are_refused():

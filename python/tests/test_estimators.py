@@ -220,6 +220,8 @@ def test_every_kind_of_array_gives_the_same(samples):
         ({"lambda1": -1.0}, "lambda1"),
         ({"epochs": -1}, "epochs"),
         ({"normalize": "log"}, "log"),
+        ({"normalize": None}, "normalize is None, expected the name of a kind"),
+        ({"epochs": 1.5}, "epochs must be a whole number, not 1.5"),
         ({"optimizer": "lbfgs"}, "optimizer"),
         ({"normalize": "mnf"}, "mnf"),
     ],
@@ -237,6 +239,8 @@ def test_windows_of_another_size_are_refused(classifier, samples):
         ValueError, match="X has windows of 4 pixels, but KernelTDDLClassifier was fitted on windows of 9"
     ):
         classifier.predict(X[:, :4])
+    with pytest.raises(ValueError, match="X has 4 dimensions, expected 2"):
+        classifier.predict(X[np.newaxis])
     with pytest.raises(ValueError, match="X has 5 features, but KernelTDDLClassifier is expecting 12 features"):
         classifier.predict(X[:, :, :5])
 

@@ -56,6 +56,16 @@ def test_bad_scenes_are_refused(cube, labels, message):
         windows(cube, labels, 1)
 
 
+def test_sizes_that_are_not_whole_are_refused():
+    cube, labels = synth(30, 30, bands=6, classes=2, random_state=0)
+    with pytest.raises(ValueError, match="size is 9.5, expected a whole number"):
+        windows(cube, labels, 9.5)
+    with pytest.raises(ValueError, match="per_class is '3', expected a whole number"):
+        split(labels, per_class="3")
+    with pytest.raises(ValueError, match="rows is 30.0, expected a whole number"):
+        synth(30.0)
+
+
 def test_split_keeps_classes_apart():
     labels = synth(60, 60, bands=4, classes=3, random_state=0)[1]
     train, test = split(labels, per_class=7, random_state=1)
