@@ -4,7 +4,7 @@ export JOBS
 BUILD_RELEASE = cmake --preset release && cmake --build --preset release --parallel $(JOBS)
 
 .NOTPARALLEL:
-.PHONY: all deps demo test asan tsan bench bench-peers bench-scaling paper format check golden clean help
+.PHONY: all deps demo test asan tsan bench bench-peers bench-scaling paper wheel format check golden clean help
 
 all: ## release build into build/release (installs nothing)
 	@$(BUILD_RELEASE)
@@ -15,7 +15,10 @@ deps: ## install the packages that building and running need
 demo: deps all ## install what is missing, build, run the demo
 	@build/release/bin/hyperatom demo -o build/demo --overwrite
 
-test: ## install what is missing, then all checks and tests (presets dev and asan)
+wheel: deps ## the Python package, into build/dist
+	@scripts/build_wheel.sh
+
+test: ## install what is missing, then all checks and tests (presets dev and asan, the Python package)
 	@scripts/install_deps.sh --dev
 	@scripts/test.sh
 

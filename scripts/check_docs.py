@@ -19,7 +19,7 @@ from urllib.parse import unquote
 from checking import Violation, expect, repo_files, run
 
 PAGES = re.compile(r"^(README|ARCHITECTURE|CONTRIBUTING)\.md$|^docs/.*\.md$")
-FOLDERS = tuple("hyperatom/ apps/ scripts/ tests/ bench/ docs/ examples/ cmake/ .ci/".split())
+FOLDERS = tuple("hyperatom/ apps/ python/ scripts/ tests/ bench/ docs/ examples/ cmake/ .ci/".split())
 
 FENCE = re.compile(r"^ {0,3}(```+|~~~+).*?(?:^ {0,3}\1[`~]*\s*?$|\Z)", re.M | re.S)
 CODE = re.compile(r"(?<!`)`((?:[^`\n]|\n(?!\s*\n))+)`(?!`)")

@@ -14,6 +14,7 @@ packages=(
   libcli11-dev                                  # command line
   libgdal-dev                                   # scenes, labels and maps in files
   libhdf5-dev zlib1g-dev                        # MATLAB files
+  python3-dev python3-venv                      # the Python package
 )
 dev_packages=(
   ccache                                                  # faster rebuilds
@@ -23,7 +24,7 @@ dev_packages=(
   python3-numpy python3-scipy python3-sklearn python3-gdal gdal-bin     # what those judge results by
   libbenchmark-dev valgrind                               # benchmarks
   clang-format clang-tidy                                 # code style
-  python3 python3-venv git                                # check scripts, golden files
+  python3 git                                             # check scripts, golden files
 )
 
 fail() {

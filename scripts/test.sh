@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Runs the checks and tests, says what ran, and ends with the line "N passed, N failed, N skipped".
 # Usage: scripts/test.sh [STAGE...]   check: the repository's own checks, each counted as one test;
+#        python: the wheel, in a virtual environment with the newest packages from PyPI; pytest on
+#        python/tests, beside the command of the preset dev;
 #        any other stage is the CMake preset (dev, asan, tsan) to build and run ctest on, and
 #        then pytest on tests/integration with the preset's command.
-#        Default: check dev asan. JOBS sets the parallelism (default: nproc).
+#        Default: check dev asan python. JOBS sets the parallelism (default: nproc).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 exec </dev/null
@@ -14,6 +16,7 @@ checks=(
   "scripts/check_includes.py"
   "scripts/check_docs.py --self-test"
   "scripts/check_docs.py"
+  "scripts/make_python_api.py --check"
   "scripts/summarize_tests.py --self-test"
 )
 jobs="${JOBS:-$(nproc)}"
@@ -59,11 +62,38 @@ run_pytest() {
   echo "$code" >"$results/$preset.pytest.code"
 }
 
-(($#)) || set -- check dev asan
+# Runs and records one step of a stage.
+run_step() {
+  local stage=$1 name=$2 code=0
+  shift 2
+  "$@" || code=$?
+  ((code)) && record "$stage" "$name" failed "exit code $code" && return 1
+  record "$stage" "$name" passed ""
+}
+
+# The environment is empty but for the wheel when the README's example runs, then gets what tests need.
+run_python() {
+  local venv=build/venv-python code=0
+  unset PYTHONDONTWRITEBYTECODE  # what is imported is compiled once, not by each of many processes
+  local pip=("$venv/bin/pip" --disable-pip-version-check install --quiet --no-compile)
+  rm -rf "$venv"
+  run_step python "wheel" env PYTHON=/usr/bin/python3 scripts/build_wheel.sh &&
+    run_step python "virtual environment" /usr/bin/python3 -m venv "$venv" &&
+    run_step python "pip install of the wheel" "${pip[@]}" build/dist/*.whl &&
+    run_step python "example of the README" "$venv/bin/python" python/tests/bare_install.py &&
+    run_step python "packages of the tests" "${pip[@]}" -r python/tests/requirements.txt || return 0
+  HYPERATOM_BIN="build/dev/bin/hyperatom" "$venv/bin/python" -m pytest python/tests -n "$jobs" -q \
+    -p no:cacheprovider --junitxml "$results/python.pytest.xml" || code=$?
+  echo "$code" >"$results/python.pytest.code"
+}
+
+(($#)) || set -- check dev asan python
 for stage in "$@"; do
   echo "== $stage =="
   if [[ $stage == check ]]; then
     run_checks
+  elif [[ $stage == python ]]; then
+    run_python
   elif ! run_preset "$stage"; then
     echo "test.sh: preset $stage did not build; later stages were not run" >&2
     break

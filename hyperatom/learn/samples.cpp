@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <span>
 
 #include "hyperatom/base/error.hpp"
@@ -33,6 +34,11 @@ void validate(const Samples& samples) {
   }
   for (size_t c = 0; c < count.size(); ++c)
     require(count[c] > 0, fmt::format("class {} has no sample", c + 1));
+  require(samples.weights.empty() || static_cast<Index>(samples.weights.size()) == samples.size(),
+          fmt::format("{} weights for {} windows", samples.weights.size(), samples.size()));
+  for (const double weight : samples.weights)
+    require(weight >= 0 && std::isfinite(weight),
+            fmt::format("weight {}, expected 0 or greater", weight));
 }
 
 Samples subset(const Samples& samples, std::span<const Index> which) {
@@ -43,6 +49,8 @@ Samples subset(const Samples& samples, std::span<const Index> which) {
   for (Index i = 0; i < part.size(); ++i) {
     const Index sample = which[static_cast<size_t>(i)];
     part.labels.push_back(samples.label(sample));
+    if (!samples.weights.empty())
+      part.weights.push_back(samples.weights[static_cast<size_t>(sample)]);
     for (Index s = 0; s < samples.window(); ++s) {
       const Index pixel = samples.windows(s, sample);
       Index& placed = place[static_cast<size_t>(pixel)];
@@ -69,6 +77,7 @@ std::string fingerprint(const Samples& samples) {
   add(samples.pixels.data(), samples.pixels.size());
   add(samples.windows.data(), samples.windows.size());
   add(samples.labels.data(), static_cast<Index>(samples.labels.size()));
+  add(samples.weights.data(), static_cast<Index>(samples.weights.size()));
   return hash.hex_digest();
 }
 

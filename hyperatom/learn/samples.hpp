@@ -19,6 +19,7 @@ struct Samples {
                               ///< the centre first
   std::vector<Index> labels;  ///< N: class of the centre, 0 .. classes-1
   Index classes = 0;
+  std::vector<double> weights = {};  ///< N: how much each counts in training; empty: all alike
 
   Index size() const { return windows.cols(); }
   Index bands() const { return pixels.rows(); }

@@ -32,7 +32,8 @@ void hold_out(const Samples& samples, double share, std::uint64_t seed,
   std::sort(held_out.begin(), held_out.end());
 }
 
-/// Weights with mean 1: those of a class of n samples add up to a multiple of n^(1 - balance).
+/// Weights with mean 1 over `training`. Those of a class of n samples add up to a multiple of
+/// n^(1 - balance), or would, if the samples had no weights of their own.
 std::vector<double> sample_weights(const Samples& samples, std::span<const Index> training,
                                    double balance) {
   std::vector<double> count(at(samples.classes), 0.0), weights;
@@ -42,6 +43,12 @@ std::vector<double> sample_weights(const Samples& samples, std::span<const Index
   const double scale = static_cast<double>(training.size()) / sum;
   for (const Index label : samples.labels)
     weights.push_back(balance == 0 ? 1 : scale * std::pow(count[at(label)], -balance));
+  if (samples.weights.empty()) return weights;
+  sum = 0;
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] *= samples.weights[i];
+  for (const Index i : training) sum += weights[at(i)];
+  if (!(sum > 0)) throw DataError("training samples: all have weight 0");
+  for (double& weight : weights) weight *= static_cast<double>(training.size()) / sum;
   return weights;
 }
 
@@ -52,13 +59,15 @@ Parameters zeros_like(const Parameters& p) {
 
 }  // namespace
 
-Trainer::Trainer(const Samples& samples, const TrainOptions& options) : samples_(samples) {
+Trainer::Trainer(const Samples& samples, const TrainOptions& options,
+                 const std::function<bool()>& go_on)
+    : samples_(samples) {
   prepare(options);
   InitialAtoms atoms = draw_atoms(samples, training_, options.atoms_per_class, options.seed);
   begin({atoms.D, Matrix::Zero(samples.classes, atoms.D.cols()), Vector::Zero(samples.classes)},
         std::move(atoms.classes));
   project_atoms(state_.parameters.D, options.ball);
-  if (options.init == "unsupervised") improve_without_labels();
+  if (options.init == "unsupervised") improve_without_labels(go_on);
   solve_for_weights();
 }
 
@@ -280,7 +289,7 @@ Matrix Trainer::centre_codes(std::span<const Index> which) {
 }
 
 /// The paper's initialisation: stochastic gradient on the reconstruction of unlabelled windows.
-void Trainer::improve_without_labels() {
+void Trainer::improve_without_labels(const std::function<bool()>& go_on) {
   Parameters& theta = state_.parameters;
   Moments moments{zeros_like(theta), zeros_like(theta)};
   const Index all = options().init_epochs * steps_per_epoch();
@@ -300,6 +309,7 @@ void Trainer::improve_without_labels() {
     else
       adam_update(theta, moments, gradient, rate(t), 0, t);
     project_atoms(theta.D, options().ball);
+    if (go_on && !go_on()) return;
   }
 }
 

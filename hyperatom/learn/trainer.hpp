@@ -60,8 +60,9 @@ struct Checkpoint {
 class Trainer {
  public:
   /// Draws the atoms, improves them without labels if asked to, solves for W and b. `samples` must
-  /// outlive it.
-  Trainer(const Samples& samples, const TrainOptions& options);
+  /// outlive it. `go_on` is asked after every step without labels; false ends these early.
+  Trainer(const Samples& samples, const TrainOptions& options,
+          const std::function<bool()>& go_on = {});
   /// Algorithm 1 from a given D and W. `atom_classes` says what class each atom stands for.
   Trainer(const Samples& samples, const TrainOptions& options, Parameters initial,
           std::vector<Index> atom_classes);
@@ -98,7 +99,7 @@ class Trainer {
 
   void prepare(const TrainOptions& options_given);
   void begin(Parameters initial, std::vector<Index> atom_classes);
-  void improve_without_labels();
+  void improve_without_labels(const std::function<bool()>& go_on);
   void solve_for_weights();
   void refit_weights();
   void validate_epoch(StepReport& report);

@@ -16,9 +16,8 @@
 namespace hyperatom {
 namespace {
 
-constexpr Index segment = 128;  // windows coded in one sequence
-constexpr Index soon = 16384;   // pixels after which progress is told
-constexpr Index block = 64;     // pixels whose kernel columns are formed at a time
+constexpr Index soon = 16384;  // pixels after which progress is told
+constexpr Index block = 64;    // pixels whose kernel columns are formed at a time
 constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
 
 /// Rows of kernel columns: those that the windows of the present strip reach.
@@ -74,14 +73,16 @@ std::string range_of(const Vector& wavelengths) {
 class Pass {
  public:
   Pass(const Model& model, const Kernel& kernel, const Coder& coder, const Scorer& scorer,
-       SceneSource& source)
+       SceneSource& source, Index first_col = 0, Index end_col = -1)
       : model_(model),
         kernel_(kernel),
         coder_(coder),
         scorer_(scorer),
         source_(source),
         neighborhoods_(model.window),
-        softmax_(model.loss.name == "softmax") {}
+        softmax_(model.loss.name == "softmax"),
+        first_col_(first_col),
+        end_col_(end_col < 0 ? source.info().cols : end_col) {}
 
   /// Strips of this many rows stay within `megabytes`, even if all of their rows were at hand at
   /// once: a row costs its kernel columns, its pixels as read, and its results.
@@ -119,12 +120,12 @@ class Pass {
                      Index next, Index next_count) {
     read_up_to(strip.first + first, count);
     if (next_count > 0 && parallel_slots() > 1) read_ahead(next, next_count);
-    const Index segments = (cols() + segment - 1) / segment;
+    const Index segments = (end_col_ - first_col_ + classify_segment - 1) / classify_segment;
     parts_.assign(at(count * segments), {});
     parallel_for(count * segments, [&](Index task, Index) {
-      const Index begin = task % segments * segment;
-      code_segment(first + task / segments, begin, std::min(cols(), begin + segment), strip,
-                   parts_[at(task)]);
+      const Index begin = first_col_ + task % segments * classify_segment;
+      code_segment(first + task / segments, begin, std::min(end_col_, begin + classify_segment),
+                   strip, parts_[at(task)]);
     });
     for (const ClassifyReport& part : parts_) {
       report.classified += part.classified;
@@ -139,18 +140,19 @@ class Pass {
     begin(row, 1);
     read_up_to(row, 1);
     Explanation result;
-    code_windows(
-        row, col / segment * segment, col + 1, [&](Index at_col, const CodedWindow& coded) {
-          if (at_col != col || coded.window.empty()) return;
-          const Judgement judgement = judge(coded);
-          result = {.class_index = judgement.best,
-                    .code = coded.evidence.code != nullptr ? *coded.evidence.code : SparseCode{},
-                    .scores = judgement.scores,
-                    .confidence = judgement.confidence,
-                    .novelty = judgement.novelty};
-          for (const Index pixel : coded.window)
-            result.window.push_back(rows_.first * cols() + pixel);
-        });
+    code_windows(row, col / classify_segment * classify_segment, col + 1,
+                 [&](Index at_col, const CodedWindow& coded) {
+                   if (at_col != col || coded.window.empty()) return;
+                   const Judgement judgement = judge(coded);
+                   result = {
+                       .class_index = judgement.best,
+                       .code = coded.evidence.code != nullptr ? *coded.evidence.code : SparseCode{},
+                       .scores = judgement.scores,
+                       .confidence = judgement.confidence,
+                       .novelty = judgement.novelty};
+                   for (const Index pixel : coded.window)
+                     result.window.push_back(rows_.first * cols() + pixel);
+                 });
     return result;
   }
 
@@ -266,6 +268,7 @@ class Pass {
   SceneSource& source_;
   const Neighborhoods neighborhoods_;
   const bool softmax_;
+  const Index first_col_, end_col_;  // to classify
   ColumnRows rows_;
   Strip read_;
   std::vector<ClassifyReport> parts_;
@@ -320,7 +323,9 @@ ClassifyReport Classifier::classify(SceneSource& source, const ClassifyOptions& 
   expect_fits(scene);
   const Index end =
       options.count < 0 ? scene.rows : std::min(scene.rows, options.first + options.count);
-  Pass pass(model_, *kernel_, coder_, *scorer_, source);
+  const Index end_col =
+      options.cols < 0 ? scene.cols : std::min(scene.cols, options.first_col + options.cols);
+  Pass pass(model_, *kernel_, coder_, *scorer_, source, options.first_col, end_col);
   const Index height = pass.strip_height(options.ram, end - options.first);
   const Index rows_at_once = std::clamp<Index>(soon / scene.cols, 1, height);
   pass.begin(options.first, rows_at_once);

@@ -19,7 +19,14 @@ struct ClassifyOptions {
   Index ram = 1024;  ///< megabytes to stay below, as far as the width of the scene allows
   Index first = 0;   ///< rows to classify: [first, first + count)
   Index count = -1;  ///< -1: to the end
+  Index first_col =
+      0;            ///< columns to classify: [first_col, first_col + cols); others stay 0 or NaN
+  Index cols = -1;  ///< -1: to the end
 };
+
+/// Windows are coded along a row in sequences of this many columns. A scene that is classified in
+/// parts gives the same map if their first columns are multiples of it.
+inline constexpr Index classify_segment = 128;
 
 /// Some rows of the result. Columns of the matrices are pixels, row by row; NaN where a pixel is
 /// not valid.

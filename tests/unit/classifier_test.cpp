@@ -152,6 +152,20 @@ TEST_P(ClassifierWindows, RowsInTheMiddleAreThoseOfTheWholeScene) {
   }
 }
 
+TEST_P(ClassifierWindows, ColumnsThatBeginWithASequenceAreThoseOfTheWholeScene) {
+  const Fixture f = make_fixture(GetParam(), 12, 300);
+  const Map whole = classify(f, {});
+  const Map part =
+      classify(f, {.first = 2, .count = 7, .first_col = classify_segment, .cols = 150});
+  for (Index i = 0; i < f.scene.info.pixels(); ++i) {
+    const Index row = i / 300, col = i % 300;
+    if (row < 2 || row >= 9) continue;
+    const bool inside = col >= classify_segment && col < classify_segment + 150;
+    EXPECT_EQ(part.ids[static_cast<size_t>(i)], inside ? whole.ids[static_cast<size_t>(i)] : 0);
+    EXPECT_TRUE(!inside || same(part.scores.col(i), whole.scores.col(i)));
+  }
+}
+
 /// The long way: window by window, each from a cold start.
 TEST_P(ClassifierWindows, AgreesWithCodingEveryWindowAlone) {
   const Fixture f = make_fixture(GetParam(), 12, 15);

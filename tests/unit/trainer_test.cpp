@@ -262,6 +262,46 @@ TEST(Trainer, BalanceGivesARareClassItsWeight) {
   EXPECT_LT(rare_loss(0.5), rare_loss(0));
 }
 
+TEST(Trainer, AWeightOfTwoIsASampleTwice) {
+  const Samples once = test::small_scene(3, 12, 4);
+  Samples weighted = once, twice = once;
+  weighted.weights.assign(at(once.size()), 1);
+  std::vector<Index> again;
+  for (Index i = 0; i < once.size(); i += 3) {
+    weighted.weights[at(i)] = 2;
+    again.push_back(i);
+  }
+  twice.windows.conservativeResize(Eigen::NoChange, once.size() + static_cast<Index>(again.size()));
+  for (size_t k = 0; k < again.size(); ++k) {
+    twice.windows.col(once.size() + static_cast<Index>(k)) = once.windows.col(again[k]);
+    twice.labels.push_back(once.label(again[k]));
+  }
+  TrainOptions options = short_run();
+  options.epochs = 1;
+  options.batch = 1000;  // all at once: the step is the mean over all
+  options.refit = true;
+  const Trainer start(once, options);
+  const auto trained = [&](const Samples& samples) {
+    Trainer trainer(samples, options, start.parameters(), start.checkpoint().atom_classes);
+    trainer.run();
+    return trainer.parameters();
+  };
+  const Parameters a = trained(weighted), b = trained(twice), plain = trained(once);
+  EXPECT_TRUE(a.D.isApprox(b.D, 1e-9));
+  EXPECT_TRUE(a.W.isApprox(b.W, 1e-9));
+  EXPECT_FALSE(a.W.isApprox(plain.W, 1e-4));
+}
+
+TEST(Trainer, StepsWithoutLabelsCanBeEnded) {
+  TrainOptions options = short_run();
+  options.init = "unsupervised";
+  options.init_epochs = 1000;
+  Index asked = 0;
+  const Samples samples = test::small_scene(1, 12, 1);
+  const Trainer trainer(samples, options, [&] { return ++asked < 3; });
+  EXPECT_EQ(asked, 3);
+}
+
 TEST(Trainer, RefitLeavesTheBestClassifierOfTheLearnedDictionary) {
   const Samples samples = test::small_scene(3, 20, 1, 0.2);
   for (const char* loss : {"squared", "softmax"}) {
@@ -315,6 +355,14 @@ TEST(Trainer, RefusesWhatDoesNotFit) {
             "training samples: a window lists a pixel outside 0 .. 143");
   EXPECT_EQ(refused([](Samples& s) { s.windows.resize(1, 0); }),
             "training samples: there are none");
+  EXPECT_EQ(refused([](Samples& s) {
+              s.weights = {1, 2};
+            }),
+            "training samples: 2 weights for 100 windows");
+  EXPECT_EQ(refused([](Samples& s) { s.weights.assign(100, -1); }),
+            "training samples: weight -1, expected 0 or greater");
+  EXPECT_EQ(refused([](Samples& s) { s.weights.assign(100, 0); }),
+            "training samples: all have weight 0");
 
   TrainOptions options = short_run();
   options.epochs = -1;
@@ -323,6 +371,9 @@ TEST(Trainer, RefusesWhatDoesNotFit) {
   const Trainer trainer(samples, short_run());
   Samples other = samples;
   other.pixels(0, 0) += 1e-12;
+  EXPECT_THROW(Trainer(other, trainer.checkpoint()), DataError);
+  other = samples;
+  other.weights.assign(100, 1);
   EXPECT_THROW(Trainer(other, trainer.checkpoint()), DataError);
   Parameters wrong = trainer.parameters();
   wrong.W.conservativeResize(2, Eigen::NoChange);
