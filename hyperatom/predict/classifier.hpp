@@ -16,9 +16,18 @@
 namespace hyperatom {
 
 struct ClassifyOptions {
-  Index ram = 1024;  ///< megabytes to stay below, as far as the width of the scene allows
-  Index first = 0;   ///< rows to classify: [first, first + count)
-  Index count = -1;  ///< -1: to the end
+  Index ram = 1024;    ///< megabytes to stay below, as far as the width of the scene allows
+  Index first = 0;     ///< rows to classify: [first, first + count)
+  Index count = -1;    ///< -1: to the end
+  bool codes = false;  ///< whether strips have them
+};
+
+/// The code of a pixel: of its window's, the column that is its own.
+struct PixelCode {
+  std::vector<std::int32_t> atoms;  ///< the active ones, ascending
+  std::vector<float> weights;
+  std::vector<float> parts;  ///< with which the atoms add up to nearly the pixel, both normalised
+  double gap = 0;            ///< of the window, relative to its objective
 };
 
 /// Some rows of the result. Columns of the matrices are pixels, row by row; NaN where a pixel is
@@ -32,6 +41,7 @@ struct ClassifiedStrip {
                        ///< far its score is above the next, at most 1
   MatrixF novelty;     ///< 1 x pixels: share of the pixel, in feature space, that the dictionary
                        ///< leaves unexplained; NaN for an SVM, which explains nothing
+  std::vector<PixelCode> codes;  ///< of every pixel, if asked for; an SVM's are empty
 };
 
 struct ClassifyReport {
