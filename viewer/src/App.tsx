@@ -1,17 +1,20 @@
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { Comparison } from "./Comparison";
 import { type Details, type Layers, type Report, readDetails, readLayers, type Source } from "./data";
 import { Headline } from "./Headline";
-import { type Theme, useTheme } from "./hooks";
+import { type Theme, useOnScreen, useTheme } from "./hooks";
 import { type Change, firstLook, type Look } from "./look";
-import { useMapParts } from "./MapCanvas";
+import { MapThumb, useMapParts } from "./MapCanvas";
 import { MapPanel } from "./MapPanel";
+import { ModelPanel } from "./ModelPanel";
 import { PixelPanel } from "./PixelPanel";
 import { describePixel } from "./pixel";
+import { Tables } from "./Tables";
 
 /// Lets the browser show what there is before more is read.
 const painted = () => new Promise<void>((done) => requestAnimationFrame(() => setTimeout(done)));
 
-function Workspace({
+function Body({
   report,
   layers,
   details,
@@ -27,16 +30,45 @@ function Workspace({
   const [look, setLook] = useState<Look>(() => firstLook(report, layers));
   const change: Change = useCallback((part) => setLook((before) => ({ ...before, ...part })), []);
   const parts = useMapParts(report, layers, details, look);
+  const [workspace, mapSeen] = useOnScreen<HTMLDivElement>();
   const pixel = useMemo(
     () => describePixel(report, layers, details, look.cursor[0], look.cursor[1]),
     [report, layers, details, look.cursor],
   );
+  const marked = look.cell !== null || look.isolate !== null;
   return (
-    <div class="workspace">
-      <MapPanel report={report} layers={layers} parts={parts} pixel={pixel} look={look} change={change} />
-      <PixelPanel report={report} pixel={pixel} theme={theme} reading={reading} />
-    </div>
+    <>
+      {layers.size > 0 && (
+        <div class="workspace" ref={workspace}>
+          <MapPanel report={report} layers={layers} parts={parts} pixel={pixel} look={look} change={change} />
+          <PixelPanel report={report} pixel={pixel} theme={theme} reading={reading} />
+        </div>
+      )}
+      <Tables report={report} look={look} change={change} />
+      <Comparison report={report} layers={layers} look={look} change={change} />
+      {report.model && details && <ModelPanel report={report} model={report.model} details={details} theme={theme} />}
+      {marked && !mapSeen && (
+        // What was lit from a table far below is seen at once.
+        <aside class="inset" aria-label="Small map">
+          <MapThumb report={report} parts={parts} label="The map with what is lit" />
+          <a href="#map">To the map</a>
+        </aside>
+      )}
+    </>
   );
+}
+
+/// The panels that have content, for the links at the top.
+function panels(report: Report): [string, string][] {
+  const { accuracy, areas, comparison, model } = report;
+  const all: [string, string, boolean][] = [
+    ["map", "Map", report.layers.length > 0],
+    ["pixel", "Pixel", report.layers.length > 0],
+    ["tables", "Accuracy", accuracy !== null || areas.length > 0],
+    ["comparison", "Comparison", comparison !== null],
+    ["model", "Model", model !== null],
+  ];
+  return all.filter(([, , there]) => there).map(([id, label]) => [id, label]);
 }
 
 export function App({ report, source }: { report: Report; source: Source }) {
@@ -65,6 +97,13 @@ export function App({ report, source }: { report: Report; source: Source }) {
     <>
       <header class="top">
         <h1>{report.title}</h1>
+        <nav aria-label="Panels">
+          {panels(report).map(([id, label]) => (
+            <a key={id} href={`#${id}`}>
+              {label}
+            </a>
+          ))}
+        </nav>
         <div class="tools">
           <button type="button" class="push" onClick={() => print()}>
             Print
@@ -81,9 +120,7 @@ export function App({ report, source }: { report: Report; source: Source }) {
           </p>
         )}
         <Headline report={report} />
-        {layers && layers.size > 0 && (
-          <Workspace report={report} layers={layers} details={details} reading={reading} theme={theme} />
-        )}
+        {layers && <Body report={report} layers={layers} details={details} reading={reading} theme={theme} />}
       </main>
     </>
   );

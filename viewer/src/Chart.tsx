@@ -68,7 +68,6 @@ export function Chart({
   const latest = useRef({ data, build, onHover });
   latest.current = { data, build, onHover };
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: version stands for everything that build depends on
   useLayoutEffect(() => {
     const node = box.current;
     if (!node || width === 0) return;

@@ -55,7 +55,7 @@ export function Headline({ report }: { report: Report }) {
                 <span style={{ width: `${100 * Math.min(1, Math.max(0, leakage.adjacent))}%` }} />
               </div>
               <p>
-                <b>Leakage {percent(leakage.adjacent)} %</b> {leakage.text}
+                <b>Leakage</b> {leakage.text}
               </p>
             </div>
           )}
@@ -98,9 +98,12 @@ export function Headline({ report }: { report: Report }) {
             <code title={model.hash}>{shortHash(model.hash)}</code> <span class="quiet">{model.file}</span>
           </Fact>
         )}
-        {made.seed !== null && <Fact name="Seed">{made.seed}</Fact>}
         <Fact name="Made">
-          {dateText(made.date)} <span class="quiet">by {made.program}</span>
+          {dateText(made.date)}{" "}
+          <span class="quiet">
+            by {made.program}
+            {made.seed !== null && `, seed ${made.seed}`}
+          </span>
         </Fact>
         <Fact name="Command">
           <code class="command">{made.command}</code>

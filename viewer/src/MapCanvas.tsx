@@ -4,7 +4,7 @@ import { drawMap, type MapParts, type Outline, toPath, toPicture } from "./draw"
 import { usePicture, useSize } from "./hooks";
 import { borderSegments, cellMask, paintMask } from "./layers";
 import type { Change, Look } from "./look";
-import { clamp, fit, pixelAt, reveal, type View, zoomAt } from "./view";
+import { clamp, fitView, pixelAt, reveal, type View, zoomAt } from "./view";
 
 /// Everything that is drawn, ready for any canvas and zoom.
 export function useMapParts(report: Report, layers: Layers, details: Details | null, look: Look): MapParts {
@@ -63,7 +63,7 @@ export function MapCanvas({
   const [box, size] = useSize<HTMLDivElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
   const [chosen, setChosen] = useState<View | null>(null);
-  const whole = fit(rows, cols, size);
+  const whole = fitView(rows, cols, size);
   const view = chosen ? clamp(chosen, rows, cols, size) : whole;
   const zoomed = view.scale > whole.scale * 1.001;
   const latest = useRef({ view, zoomed });
@@ -195,7 +195,8 @@ export function MapThumb({ report, parts, label }: { report: Report; parts: MapP
   const [box, size] = useSize<HTMLDivElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
   useLayoutEffect(() => {
-    if (canvas.current && size.width > 0) drawMap(canvas.current, devicePixelRatio, size, fit(rows, cols, size), parts);
+    if (canvas.current && size.width > 0)
+      drawMap(canvas.current, devicePixelRatio, size, fitView(rows, cols, size), parts);
   });
   return (
     <div class="thumb" ref={box} style={{ aspectRatio: `${cols} / ${rows}` }}>

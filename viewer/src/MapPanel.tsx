@@ -184,7 +184,9 @@ export function MapPanel({
         {select("a")}
         {select("b")}
         <label>
-          Opacity of B
+          <span>
+            Opacity<span class="visually-hidden"> of layer B</span>
+          </span>
           <input
             type="range"
             min="0"
@@ -202,14 +204,16 @@ export function MapPanel({
             {report.windows > 1 && report.model && check("window", "window")}
           </fieldset>
         )}
+      </div>
+      <MapCanvas report={report} parts={parts} look={look} change={change} />
+      <div class="under">
+        <p id="readout" class="readout" aria-live="polite">
+          {readout(report, pixel)}
+        </p>
         <button type="button" class="push" onClick={() => exportPicture(report, parts)}>
           Save PNG
         </button>
       </div>
-      <MapCanvas report={report} parts={parts} look={look} change={change} />
-      <p id="readout" class="readout" aria-live="polite">
-        {readout(report, pixel)}
-      </p>
       {look.cell && (
         <p class="lit">
           {plural(lit, "pixel")} lit: {report.classes[look.cell.truth].name} mapped as{" "}

@@ -14,6 +14,7 @@ function spectrumOptions(label: string, inks: Inks): ChartOptions {
   return {
     scales: { x: { time: false } },
     cursor: { y: false, drag: { setScale: false } },
+    padding: [8, 18, 0, 0],
     series: [
       {},
       { label: "spectrum", stroke: inks.ink, width: 1.5, points: { show: false } },
@@ -72,9 +73,8 @@ function Spectrum({ report, pixel, theme }: { report: Report; pixel: Pixel; them
         onHover={setHover}
       />
       <p class="hover">
-        {hover === null
-          ? "\u00a0"
-          : `${place(hover)}: measured ${at(spectrum, hover)}, from its atoms ${at(reconstruction, hover)}`}
+        {hover !== null &&
+          `${place(hover)}: measured ${at(spectrum, hover)}, from its atoms ${at(reconstruction, hover)}`}
       </p>
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>Values</summary>
@@ -184,6 +184,23 @@ function Scores({ report, pixel }: { report: Report; pixel: Pixel }) {
   );
 }
 
+function Votes({ report, pixel }: { report: Report; pixel: Pixel }) {
+  return (
+    <div class="block">
+      <h3>Methods</h3>
+      <ul class="votes">
+        {pixel.votes.map(({ method, index }) => (
+          <li key={method}>
+            <span class="method">{method}</span>
+            <span>{index === null ? "none" : <ClassName of={report.classes[index]} />}</span>
+            <span class="wrong">{pixel.truth !== null && index !== pixel.truth && "wrong"}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
 export function PixelPanel({
   report,
   pixel,
@@ -243,7 +260,8 @@ export function PixelPanel({
           </div>
         )}
       </dl>
-      {reading && <p class="quiet">Reading spectra…</p>}
+      {pixel.votes.length > 0 && <Votes report={report} pixel={pixel} />}
+      {reading && report.spectra.pixels !== "none" && <p class="quiet">Reading spectra…</p>}
       {(pixel.spectrum || pixel.reconstruction) && <Spectrum report={report} pixel={pixel} theme={theme} />}
       {report.spectra.pixels === "labelled" && !reading && !pixel.spectrum && (
         <p class="quiet">The spectra of labelled pixels alone are in this file.</p>

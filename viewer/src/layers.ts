@@ -93,7 +93,7 @@ export interface LayerChoice {
 
 export function layerChoices(report: Report, layers: Layers): LayerChoice[] {
   const known: [string, string][] = [
-    ["rgb", `Composite, ${report.scene.composite.kind}`],
+    ["rgb", `Composite (${report.scene.composite.kind})`],
     ["truth", "Truth"],
     ["prediction", "Prediction"],
     [ERRORS, "Errors"],

@@ -19,10 +19,10 @@ export interface Look {
 
 export type Change = (part: Partial<Look>) => void;
 
-/// The labelled pixel nearest to the centre, else the mapped one, else the centre.
+/// The labelled (else mapped) pixel nearest to a place right of the swipe, where it hides nothing.
 export function firstPixel(report: Report, layers: Layers): [number, number] {
   const { rows, cols } = report.scene;
-  const centre: [number, number] = [rows >> 1, cols >> 1];
+  const centre: [number, number] = [Math.floor(0.4 * rows), Math.floor(0.68 * cols)];
   for (const name of ["truth", "prediction"]) {
     const labels = layers.get(name);
     let best: [number, number] | null = null;

@@ -21,6 +21,8 @@ export interface Pixel {
   entries: Entry[] | null;
   /// Best first.
   scores: ScoredClass[] | null;
+  /// What each method of a comparison says.
+  votes: { method: string; index: number | null }[];
 }
 
 export function spectrumAt(report: Report, details: Details, index: number): Float64Array | null {
@@ -90,5 +92,8 @@ export function describePixel(
     reconstruction: details && entries && reconstructionOf(report, details, entries),
     entries,
     scores: details && scoresAt(report, details, index),
+    votes: (report.comparison?.maps ?? [])
+      .filter((method) => layers.has(`map-${method}`))
+      .map((method) => ({ method, index: label(`map-${method}`) })),
   };
 }

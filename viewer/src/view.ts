@@ -14,14 +14,14 @@ export interface Size {
 export const LARGEST_SCALE = 48;
 
 /// The whole scene, centred.
-export function fit(rows: number, cols: number, size: Size): View {
+export function fitView(rows: number, cols: number, size: Size): View {
   const scale = Math.min(size.width / cols, size.height / rows);
   return { scale, x: (size.width - cols * scale) / 2, y: (size.height - rows * scale) / 2 };
 }
 
 /// No further out than the whole scene, and no empty margin that panning alone made.
 export function clamp(view: View, rows: number, cols: number, size: Size): View {
-  const whole = fit(rows, cols, size);
+  const whole = fitView(rows, cols, size);
   const scale = Math.min(Math.max(view.scale, whole.scale), Math.max(LARGEST_SCALE, whole.scale));
   const hold = (offset: number, extent: number, available: number) =>
     extent <= available ? (available - extent) / 2 : Math.min(0, Math.max(available - extent, offset));
