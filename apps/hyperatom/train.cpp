@@ -27,7 +27,6 @@ class Train final : public Verb {
   Result run(const Common& common, Console& console) override {
     if (report_) expect_viewer();
     Result result = learn(common, console);
-    result.json["report"] = nullptr;
     if (!report_) return result;
     const Result page =
         report({.scene = request_.scene, .model = run_, .overwrite = true}, common, console);
