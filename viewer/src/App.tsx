@@ -6,7 +6,7 @@ import { type Theme, useOnScreen, useTheme } from "./hooks";
 import { type Change, firstLook, type Look } from "./look";
 import { MapThumb, useMapParts } from "./MapCanvas";
 import { MapPanel } from "./MapPanel";
-import { ModelPanel } from "./ModelPanel";
+import { hasModelPanel, ModelPanel } from "./ModelPanel";
 import { PixelPanel } from "./PixelPanel";
 import { describePixel } from "./pixel";
 import { Tables } from "./Tables";
@@ -59,14 +59,15 @@ function Body({
 }
 
 /// The panels that have content, for the links at the top.
-function panels(report: Report): [string, string][] {
+function panels(report: Report, layers: Layers | null, details: Details | null): [string, string][] {
   const { accuracy, areas, comparison, model } = report;
+  const mapped = layers !== null && layers.size > 0;
   const all: [string, string, boolean][] = [
-    ["map", "Map", report.layers.length > 0],
-    ["pixel", "Pixel", report.layers.length > 0],
-    ["tables", "Accuracy", accuracy !== null || areas.length > 0],
+    ["map", "Map", mapped],
+    ["pixel", "Pixel", mapped],
+    ["tables", accuracy ? "Accuracy" : "Area", accuracy !== null || areas.length > 0],
     ["comparison", "Comparison", comparison !== null],
-    ["model", "Model", model !== null],
+    ["model", "Model", model !== null && details !== null && hasModelPanel(model, details)],
   ];
   return all.filter(([, , there]) => there).map(([id, label]) => [id, label]);
 }
@@ -98,7 +99,7 @@ export function App({ report, source }: { report: Report; source: Source }) {
       <header class="top">
         <h1>{report.title}</h1>
         <nav aria-label="Panels">
-          {panels(report).map(([id, label]) => (
+          {panels(report, layers, details).map(([id, label]) => (
             <a key={id} href={`#${id}`}>
               {label}
             </a>

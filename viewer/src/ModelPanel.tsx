@@ -12,7 +12,7 @@ const ATOMS_FIRST = 5;
 function Spark({ shape, mean, label }: { shape: Shape; mean: Shape | null; label: string }) {
   return (
     <svg class="spark" viewBox="0 0 100 40" preserveAspectRatio="none" role="img" aria-label={label}>
-      {mean && <path class="mean" d={sparkline(mean, mean)} />}
+      {mean && <path class="mean" d={sparkline(mean, shape)} />}
       {shape !== mean && <path class="atom" d={sparkline(shape, mean)} />}
     </svg>
   );
@@ -198,6 +198,10 @@ function Gaps({ certificate, theme }: { certificate: Certificate; theme: Theme }
   );
 }
 
+export function hasModelPanel(model: Model, details: Details): boolean {
+  return details.atoms !== null || Boolean(model.training?.length) || model.certificate !== null;
+}
+
 export function ModelPanel({
   report,
   model,
@@ -210,7 +214,7 @@ export function ModelPanel({
   theme: Theme;
 }) {
   const { training, certificate } = model;
-  if (!details.atoms && !training?.length && !certificate) return null;
+  if (!hasModelPanel(model, details)) return null;
   return (
     <Section id="model" title="Model">
       <div class="curves">

@@ -50,7 +50,8 @@ function Confusion({
             {classes.map((info) => (
               <th key={info.id} scope="col">
                 <span class="upright">
-                  <Swatch colour={info.colour} /> {info.name}
+                  <Swatch colour={info.colour} />
+                  <span>{info.name}</span>
                 </span>
               </th>
             ))}

@@ -143,11 +143,41 @@ export interface Details {
 
 export const NONE = 255;
 
+/// What is absent is as good as null.
 export function parseReport(text: string): Report {
-  const report = JSON.parse(text) as Report;
-  if (report.version !== 1)
-    throw new Error(`this page reads version 1 of the report data, the file has ${String(report.version)}`);
-  return report;
+  const given = JSON.parse(text) as Report;
+  if (given.version !== 1)
+    throw new Error(`this page reads version 1 of the report data, the file has ${String(given.version)}`);
+  const { split, accuracy, model } = given;
+  const interval = (of: Interval): Interval => ({ ...of, low: of.low ?? null, high: of.high ?? null });
+  return {
+    ...given,
+    made: { ...given.made, seed: given.made.seed ?? null },
+    scene: {
+      ...given.scene,
+      wavelengths: given.scene.wavelengths ?? null,
+      crs: given.scene.crs || null,
+      transform: given.scene.transform ?? null,
+    },
+    layers: given.layers ?? [],
+    split: split ? { ...split, seed: split.seed ?? null, leakage: split.leakage ?? null } : null,
+    accuracy: accuracy
+      ? {
+          ...accuracy,
+          oa: interval(accuracy.oa),
+          aa: accuracy.aa ? interval(accuracy.aa) : null,
+          kappa: interval(accuracy.kappa),
+        }
+      : null,
+    areas: given.areas ?? [],
+    model: model ? { ...model, training: model.training ?? null, certificate: model.certificate ?? null } : null,
+    spectra: given.spectra ?? { pixels: "none", low: [], high: [] },
+    codes: given.codes ?? null,
+    scores: given.scores ?? null,
+    offset: given.offset ?? null,
+    reduced: given.reduced ?? [],
+    comparison: given.comparison ?? null,
+  };
 }
 
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> {

@@ -1,10 +1,14 @@
 // Numbers as text.
 
-export const count = (value: number) => value.toLocaleString("en-US");
+/// For what is not known, and for NaN, which JSON writes as null.
+const UNKNOWN = "–";
 
-export const percent = (share: number | null, digits = 2) => (share === null ? "–" : (100 * share).toFixed(digits));
+export const count = (value: number | null) => value?.toLocaleString("en-US") ?? UNKNOWN;
 
-export const plain = (value: number) => {
+export const percent = (share: number | null, digits = 2) => (share === null ? UNKNOWN : (100 * share).toFixed(digits));
+
+export const plain = (value: number | null) => {
+  if (value === null) return UNKNOWN;
   const size = Math.abs(value);
   if (value === 0) return "0";
   return size >= 1e5 || size < 1e-3 ? value.toExponential(2) : String(Number(value.toPrecision(4)));

@@ -29,10 +29,10 @@ export function shapesOfClass(report: Report, model: Model, details: Details, in
   return { mean, atoms };
 }
 
-/// A path in a box of 100 x 40 that holds both shapes, so that a shape and its mean share one scale.
-export function sparkline(shape: Shape, with_: Shape | null): string {
-  const low = Math.min(...shape, ...(with_ ?? []));
-  const high = Math.max(...shape, ...(with_ ?? []));
+/// A path in a box of 100 x 40 that holds both shapes: each is drawn with the other, at one scale.
+export function sparkline(shape: Shape, other: Shape | null): string {
+  const low = Math.min(...shape, ...(other ?? []));
+  const high = Math.max(...shape, ...(other ?? []));
   const x = (band: number) => ((100 * band) / Math.max(1, shape.length - 1)).toFixed(1);
   const y = (value: number) => (38 - (36 * (value - low)) / (high - low || 1)).toFixed(1);
   return Array.from(shape, (value, band) => `${band === 0 ? "M" : "L"}${x(band)} ${y(value)}`).join("");
