@@ -3,12 +3,15 @@
 
 #include "apps/hyperatom/mapping.hpp"
 #include "apps/hyperatom/picture_panels.hpp"
+#include "apps/hyperatom/reporting.hpp"
 #include "apps/hyperatom/run_folder.hpp"
 #include "apps/hyperatom/synthesis.hpp"
 #include "apps/hyperatom/training.hpp"
 #include "hyperatom/base/error.hpp"
 #include "hyperatom/io/picture.hpp"
 #include "hyperatom/io/writing.hpp"
+#include "hyperatom/report/composite.hpp"
+#include "hyperatom/report/page.hpp"
 
 namespace hyperatom::cli {
 namespace {
@@ -53,14 +56,21 @@ class Demo final : public Verb {
                          .output = {.overwrite = overwrite_}};
     const Result mapped = classify(map, console);
     draw(scene);
-    return {{{"folder", folder_},
-             {"map", file("map.tif")},
-             {"picture", file("map.png")},
-             {"train", trained.json},
-             {"classify", mapped.json}},
-            trained.text + mapped.text +
-                fmt::format("picture of scene, labels and map: {}\nall of it is in {}\n",
-                            file("map.png"), folder_)};
+    Json json = {{"folder", folder_},     {"map", file("map.tif")},  {"picture", file("map.png")},
+                 {"train", trained.json}, {"classify", mapped.json}, {"report", nullptr}};
+    std::string text = trained.text + mapped.text +
+                       fmt::format("picture of scene, labels and map: {}\n", file("map.png"));
+    if (viewer_page().empty()) {
+      text += "no report: this hyperatom was built without the viewer (which needs Node.js)\n";
+    } else {
+      console.say("making the report");
+      const Result page = report(
+          {.scene = {.path = file("scene.img")}, .model = file("run"), .overwrite = overwrite_},
+          common, console);
+      json["report"] = page.json;
+      text += page.text;
+    }
+    return {json, text + fmt::format("all of it is in {}\n", folder_)};
   }
 
  private:
@@ -69,10 +79,9 @@ class Demo final : public Verb {
   void draw(SyntheticScene& scene) const {
     constexpr Colour unlabelled = {235, 235, 235}, not_classified = {0, 0, 0};
     const Labels map = read_label_raster(file("map.tif")).labels;
-    const Picture picture =
-        side_by_side({false_colour(read_all(scene)), class_picture(scene.labels(), unlabelled),
-                      class_picture(map, not_classified)},
-                     3);
+    const Picture seen{map.rows, map.cols, make_composite(read_all(scene)).rgb};
+    const Picture picture = side_by_side(
+        {seen, class_picture(scene.labels(), unlabelled), class_picture(map, not_classified)}, 3);
     write_png(file("map.png"), picture.rows, picture.cols, picture.rgb, overwrite_);
   }
 

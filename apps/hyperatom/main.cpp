@@ -38,7 +38,7 @@ struct Entry {
 std::vector<Entry> declare_verbs(CLI::App& app, Flags& flags) {
   std::vector<Entry> entries;
   for (auto* make : {make_info, make_synth, make_demo, make_split_verb, make_train, make_tune,
-                     make_classify, make_evaluate, make_explain, make_compare}) {
+                     make_classify, make_evaluate, make_explain, make_compare, make_report}) {
     auto verb = make();
     CLI::App* sub = app.add_subcommand(verb->name(), verb->summary());
     sub->footer("Example:\n  " + verb->example());

@@ -7,7 +7,6 @@
 
 #include "apps/hyperatom/interrupt.hpp"
 #include "hyperatom/base/error.hpp"
-#include "hyperatom/base/sha256.hpp"
 #include "hyperatom/learn/model_file.hpp"
 #include "hyperatom/predict/classifier.hpp"
 
@@ -41,16 +40,6 @@ Georeference moved_down(Georeference georeference, Index rows) {
     t[3] += t[5] * static_cast<double>(rows);
   }
   return georeference;
-}
-
-/// Of the model as a file: what a map can be traced to.
-std::string model_hash(const Model& model) {
-  Sha256 hash;
-  for (const auto& [name, tensor] : pack_model(model).tensors) {
-    hash.update(name);
-    hash.update(tensor.bytes);
-  }
-  return hash.hex_digest();
 }
 
 RasterContent map_content(const Model& model) {

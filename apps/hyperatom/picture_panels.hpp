@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "hyperatom/scene/labels.hpp"
-#include "hyperatom/scene/scene.hpp"
 
 namespace hyperatom::cli {
 
@@ -15,10 +14,6 @@ struct Picture {
   Index cols = 0;
   std::vector<std::uint8_t> rgb;
 };
-
-/// Near infrared, red and green as red, green and blue (by wavelength; without, three spread
-/// bands), each stretched from its 2nd to its 98th percentile. What is not valid is black.
-Picture false_colour(const Scene& scene);
 
 /// Every class in its colour; what has none is `none`.
 Picture class_picture(const Labels& labels, Colour none);

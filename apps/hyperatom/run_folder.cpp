@@ -67,7 +67,7 @@ void RunFolder::expect_free(bool overwrite) const {
 void RunFolder::clear() const {
   std::error_code error;
   for (const fs::path& file : {args(), results(), model(), last(), split(), metrics(), confusion(),
-                               per_class(), trials(), table(), log()}) {
+                               per_class(), trials(), table(), report(), log()}) {
     fs::remove(file, error);
     if (error)
       throw IoError(fmt::format("{}: can't be removed: {}", file.string(), error.message()));

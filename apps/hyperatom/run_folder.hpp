@@ -39,6 +39,7 @@ class RunFolder {
   std::filesystem::path per_class() const { return path_ / "per_class.csv"; }
   std::filesystem::path trials() const { return path_ / "trials.jsonl"; }
   std::filesystem::path table() const { return path_ / "table.csv"; }
+  std::filesystem::path report() const { return path_ / "report.html"; }
   std::filesystem::path log() const { return path_ / "log.txt"; }
 
   /// Throws IoError unless a run can begin here: the folder is new or empty, or holds a run and may

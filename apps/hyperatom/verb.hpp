@@ -48,5 +48,6 @@ std::unique_ptr<Verb> make_classify();
 std::unique_ptr<Verb> make_evaluate();
 std::unique_ptr<Verb> make_explain();
 std::unique_ptr<Verb> make_compare();
+std::unique_ptr<Verb> make_report();
 
 }  // namespace hyperatom::cli

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -13,6 +14,13 @@ namespace {
 double share(Index part, Index whole) {
   return whole == 0 ? std::numeric_limits<double>::quiet_NaN()
                     : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+constexpr double z = 1.959963984540054;  // 95 % of a normal distribution lie within z deviations
+
+Interval around(double value, double variance, double low, double high) {
+  const double half = z * std::sqrt(std::max(0.0, variance));
+  return {std::max(low, value - half), std::min(high, value + half)};
 }
 
 }  // namespace
@@ -41,11 +49,46 @@ double Confusion::kappa() const {
 }
 
 Interval Confusion::overall_interval() const {
-  constexpr double z = 1.959963984540054;
   const double n = static_cast<double>(total()), p = overall();
   const double centre = (p + z * z / (2 * n)) / (1 + z * z / n);
   const double half = z / (1 + z * z / n) * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n));
   return {centre - half, centre + half};
+}
+
+Interval Confusion::average_interval() const {
+  double variance = 0;
+  Index present = 0;
+  for (const ClassScore& score : per_class()) {
+    if (score.truth == 0) continue;
+    variance += score.producers * (1 - score.producers) / static_cast<double>(score.truth);
+    ++present;
+  }
+  const auto n = static_cast<double>(present);
+  return around(average(), variance / (n * n), 0, 1);
+}
+
+Interval Confusion::kappa_interval() const {
+  const auto n = static_cast<double>(total());
+  const Matrix p = counts_.cast<double>() / n;
+  Vector truth = Vector::Zero(p.cols());  // no truth is "not classified"
+  truth.head(p.rows()) = p.rowwise().sum();
+  const Vector map = p.colwise().sum();
+  const double agreed = overall(), chance = truth.dot(map);
+  double with_diagonal = 0, with_all = 0;
+  for (Index t = 0; t < p.rows(); ++t) {
+    with_diagonal += p(t, t) * (truth[t] + map[t]);
+    for (Index m = 0; m < p.cols(); ++m) {
+      const double weight = truth[m] + map[t];
+      with_all += p(t, m) * weight * weight;
+    }
+  }
+  const double wrong = 1 - agreed, rest = 1 - chance;
+  const double variance =
+      (agreed * wrong / (rest * rest) +
+       2 * wrong * (2 * agreed * chance - with_diagonal) / (rest * rest * rest) +
+       wrong * wrong * (with_all - 4 * chance * chance) / (rest * rest * rest * rest)) /
+      n;
+  return around(kappa(), variance, -1, 1);
 }
 
 std::vector<ClassScore> Confusion::per_class() const {

@@ -45,6 +45,9 @@ class Confusion {
   double kappa() const;
   /// Wilson's 95 % interval of the overall accuracy, as if the pixels were independent.
   Interval overall_interval() const;
+  /// Those of the others, by their variance for large samples (delta method), likewise.
+  Interval average_interval() const;
+  Interval kappa_interval() const;
   std::vector<ClassScore> per_class() const;
 
  private:

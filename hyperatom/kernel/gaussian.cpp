@@ -40,6 +40,13 @@ class GaussianKernel final : public Kernel {
     return result;
   }
 
+  Vector preimage(const Vector& a, const Vector& cross, double) const override {
+    const Vector pulls = a.cwiseProduct(cross);
+    const double sum = pulls.sum();
+    // What explains nothing of x has no place in the space of pixels.
+    return sum > 1e-6 ? Vector(pulls / sum) : Vector::Zero(a.size());
+  }
+
  private:
   double sigma_;
 };

@@ -21,6 +21,8 @@ class LinearKernel final : public Kernel {
                   const MatrixView& C) const override {
     return X * C.transpose();
   }
+
+  Vector preimage(const Vector& a, const Vector&, double) const override { return a; }
 };
 
 }  // namespace

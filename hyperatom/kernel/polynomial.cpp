@@ -43,6 +43,16 @@ class PolynomialKernel final : public Kernel {
     return X * weights.transpose();
   }
 
+  Vector preimage(const Vector& a, const Vector& cross, double own) const override {
+    if (!(own > 0)) return Vector::Zero(a.size());
+    // (<x, d> + offset) / (<x, x> + offset); its sign is lost where the degree is even.
+    const Vector base = (cross / own).unaryExpr([this](double ratio) {
+      const double root = std::pow(std::abs(ratio), 1.0 / degree_);
+      return ratio < 0 ? -root : root;
+    });
+    return a.binaryExpr(base, [this](double w, double b) { return w * power(b, degree_ - 1); });
+  }
+
  private:
   int degree_;
   double offset_;

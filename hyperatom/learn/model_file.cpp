@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hyperatom/base/error.hpp"
+#include "hyperatom/base/sha256.hpp"
 
 namespace hyperatom {
 namespace {
@@ -246,6 +247,15 @@ void save_model(const Model& model, const std::filesystem::path& path) {
   file.name = path.string();
   unpack_model(file);  // nothing is saved that would not be loaded
   write_tensor_file(path, file);
+}
+
+std::string model_hash(const Model& model) {
+  Sha256 hash;
+  for (const auto& [name, tensor] : pack_model(model).tensors) {
+    hash.update(name);
+    hash.update(tensor.bytes);
+  }
+  return hash.hex_digest();
 }
 
 Model load_model(const std::filesystem::path& path) { return unpack_model(read_tensor_file(path)); }

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "hyperatom/base/safetensors.hpp"
 #include "hyperatom/learn/model.hpp"
@@ -29,6 +30,9 @@ namespace hyperatom {
 /// what was at the path is still there.
 void save_model(const Model& model, const std::filesystem::path& path);
 Model load_model(const std::filesystem::path& path);
+
+/// SHA-256 of its tensors: what a map can be traced to.
+std::string model_hash(const Model& model);
 
 /// The two steps between a model and its bytes.
 TensorFile pack_model(const Model& model);

@@ -104,13 +104,14 @@ class Pass {
     rows_.valid.resize(at(most));
   }
 
-  void open_strip(Index first, Index count, ClassifiedStrip& strip) {
+  void open_strip(Index first, Index count, bool codes, ClassifiedStrip& strip) {
     strip.first = first;
     strip.count = count;
     strip.ids.assign(at(count * cols()), 0);
     strip.scores.setConstant(model_.classes(), count * cols(), nothing);
     strip.confidence.setConstant(1, count * cols(), nothing);
     strip.novelty.setConstant(1, count * cols(), nothing);
+    strip.codes.assign(codes ? at(count * cols()) : 0, {});
   }
 
   /// Classifies rows [first, first + count) of the strip, which follow those of the call before.
@@ -245,9 +246,26 @@ class Pass {
       strip.novelty(0, out) = judgement.novelty;
       ++part.classified;
       if (coded.evidence.code == nullptr) return;
+      if (!strip.codes.empty()) strip.codes[at(out)] = pixel_code(coded);
       part.unconverged += !coded.evidence.code->converged;
       part.active += static_cast<double>(coded.evidence.code->active.size());
     });
+  }
+
+  PixelCode pixel_code(const CodedWindow& coded) const {
+    const SparseCode& code = *coded.evidence.code;
+    const Vector weights = code.A.col(0);
+    Vector cross(weights.size());
+    PixelCode result;
+    for (Index i = 0; i < weights.size(); ++i) {
+      cross[i] = coded.evidence.columns[0][code.active[at(i)]];
+      result.atoms.push_back(static_cast<std::int32_t>(code.active[at(i)]));
+      result.weights.push_back(static_cast<float>(weights[i]));
+    }
+    for (const double part : kernel_.preimage(weights, cross, coded.own))
+      result.parts.push_back(static_cast<float>(part));
+    result.gap = code.objective > 0 ? code.gap / code.objective : 0;
+    return result;
   }
 
   Judgement judge(const CodedWindow& coded) const {
@@ -333,7 +351,7 @@ ClassifyReport Classifier::classify(SceneSource& source, const ClassifyOptions& 
   ClassifiedStrip strip;
   for (Index first = options.first; first < end; first += height) {
     const Index count = std::min(height, end - first);
-    pass.open_strip(first, count, strip);
+    pass.open_strip(first, count, options.codes, strip);
     for (Index row = 0; row < count; row += rows_at_once) {
       const Index rows = std::min(rows_at_once, count - row);
       const Index next = first + row + rows;

@@ -20,8 +20,17 @@ struct ClassifyOptions {
   Index first = 0;   ///< rows to classify: [first, first + count)
   Index count = -1;  ///< -1: to the end
   Index first_col =
-      0;            ///< columns to classify: [first_col, first_col + cols); others stay 0 or NaN
-  Index cols = -1;  ///< -1: to the end
+      0;               ///< columns to classify: [first_col, first_col + cols); others stay 0 or NaN
+  Index cols = -1;     ///< -1: to the end
+  bool codes = false;  ///< whether strips have them
+};
+
+/// The code of a pixel: of its window's, the column that is its own.
+struct PixelCode {
+  std::vector<std::int32_t> atoms;  ///< the active ones, ascending
+  std::vector<float> weights;
+  std::vector<float> parts;  ///< with which the atoms add up to nearly the pixel, both normalised
+  double gap = 0;            ///< of the window, relative to its objective
 };
 
 /// Windows are coded along a row in sequences of this many columns. A scene that is classified in
@@ -39,6 +48,7 @@ struct ClassifiedStrip {
                        ///< far its score is above the next, at most 1
   MatrixF novelty;     ///< 1 x pixels: share of the pixel, in feature space, that the dictionary
                        ///< leaves unexplained; NaN for an SVM, which explains nothing
+  std::vector<PixelCode> codes;  ///< of every pixel, if asked for; an SVM's are empty
 };
 
 struct ClassifyReport {

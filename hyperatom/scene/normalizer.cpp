@@ -1,6 +1,7 @@
 #include "hyperatom/scene/normalizer.hpp"
 
 #include <Eigen/Eigenvalues>
+#include <Eigen/QR>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -191,6 +192,26 @@ Matrix Normalizer::apply(const Eigen::Ref<const MatrixF>& pixels) const {
   }
   for (Index j = 0; how.unit && j < result.cols(); ++j) make_unit(result.col(j));
   return result;
+}
+
+Normalizer::Lengths Normalizer::lengths(const Eigen::Ref<const Eigen::VectorXf>& pixel) const {
+  const Kind& how = find_kind(kind);
+  const auto divisor = [](double norm) { return norm > 0 ? norm : 1; };
+  Vector x = pixel.cast<double>();
+  Lengths result;
+  if (how.statistics == Statistics::noise) result.offset = divisor(x.norm());
+  x = (x / result.offset - offset).cwiseProduct(scale);
+  if (mix.size() > 0) x = mix * x;
+  result.features = result.offset * (how.unit ? divisor(x.norm()) : 1);
+  return result;
+}
+
+Matrix Normalizer::spectra(const MatrixView& features) const {
+  const Vector inverse = scale.unaryExpr([](double s) { return s == 0 ? 0 : 1 / s; });
+  const Matrix bands = mix.size() > 0
+                           ? Matrix(mix.completeOrthogonalDecomposition().solve(Matrix(features)))
+                           : Matrix(features);
+  return inverse.asDiagonal() * bands;
 }
 
 bool learns_from_pixels(std::string_view kind) {

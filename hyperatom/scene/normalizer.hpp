@@ -45,6 +45,16 @@ struct Normalizer {
   /// DataError for another number of bands than was fitted.
   Matrix apply(const Eigen::Ref<const MatrixF>& pixels) const;
 
+  /// What apply() divides a pixel by.
+  struct Lengths {
+    double features = 1;
+    double offset = 1;
+  };
+  /// The way back, as far as features tell of bands: a pixel is nearly
+  /// lengths.features * spectra(its features) + lengths.offset * offset.
+  Lengths lengths(const Eigen::Ref<const Eigen::VectorXf>& pixel) const;
+  Matrix spectra(const MatrixView& features) const;
+
   Index bands() const { return offset.size(); }
   Index features() const { return mix.size() > 0 ? mix.rows() : bands(); }
 };

@@ -108,6 +108,18 @@ def hyperatom(binary: Path, tmp_path: Path) -> Iterator[Command]:
     command.end()
 
 
+def has_viewer(binary: Path) -> bool:
+    """Whether the command was built with the viewer of reports in it."""
+    return b"</html>" in binary.read_bytes()
+
+
+@pytest.fixture
+def viewer(binary: Path) -> None:
+    """Asked for by tests that make a report."""
+    if not has_viewer(binary):
+        pytest.skip("this hyperatom was built without the viewer of reports")
+
+
 @pytest.fixture
 def slow(binary: Path) -> None:
     """Asked for by tests that take too long under a sanitizer."""

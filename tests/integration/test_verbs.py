@@ -25,8 +25,9 @@ gdal.UseExceptions()
 ogr.UseExceptions()
 
 VERBS = ("info", "synth", "demo", "split", "train", "tune", "classify", "evaluate", "explain",
-         "compare")
-QUICK_VERBS = [verb for verb in VERBS if verb != "demo"]
+         "compare", "report")
+OF_VIEWER = pytest.param("report", marks=pytest.mark.usefixtures("viewer"))
+QUICK_VERBS = [OF_VIEWER if verb == "report" else verb for verb in VERBS if verb != "demo"]
 KERNEL = "gaussian(sigma=0.1)"
 SIGMA = 0.1
 QUICK = ("--epochs", 5, "--kernel", KERNEL, "--normalize", "unit")  # as `example` was trained
@@ -264,6 +265,7 @@ def ordinary_words(example: Example, maps: Maps) -> dict[str, list[object]]:
                  "--method", "svm-k", "-o", "tuned"],
         "compare": ["compare", example.scene, "--labels", example.labels, "--per-class", 10,
                     "--methods", "svm-l,src-l1-l", "-o", "compared"],
+        "report": ["report", example.scene, "-m", example.run, "-o", "report.html"],
     }
 
 
@@ -334,7 +336,7 @@ def test_help_has_an_example_whose_flags_exist(hyperatom: Command, verb: str) ->
     assert {"--json", "--quiet", "--seed", "--threads", "--help"} <= options_in(text)
 
 
-@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in ("demo", "synth")])
+@pytest.mark.parametrize("verb", [verb for verb in QUICK_VERBS if verb != "synth"])
 def test_example_of_help_fails_only_for_its_files(hyperatom: Command, verb: str) -> None:
     example = shlex.split(hyperatom(verb, "--help").stdout.partition("Example:")[2])
     files = [word for word in example[2:] if re.search(r"[./]", word)]
@@ -420,6 +422,7 @@ def test_full_stdout_is_an_error(hyperatom: Command, example: Example, words: li
 @pytest.mark.parametrize("verb, output", [
     ("synth", "scene.img"), ("split", "split.json"), ("train", "run/args.json"),
     ("classify", "map.tif"), ("tune", "tuned/args.json"), ("compare", "compared/args.json"),
+    pytest.param("report", "report.html", marks=pytest.mark.usefixtures("viewer")),
 ])
 def test_existing_outputs_are_refused_without_overwrite(
         hyperatom: Command, example: Example, maps: Maps, verb: str, output: str) -> None:
@@ -432,7 +435,8 @@ def test_existing_outputs_are_refused_without_overwrite(
     assert path.read_bytes() != b"mine"
 
 
-@pytest.mark.parametrize("verb", ["synth", "split", "train", "classify", "tune", "compare"])
+@pytest.mark.parametrize("verb", ["synth", "split", "train", "classify", "tune", "compare",
+                                  OF_VIEWER])
 def test_full_disk_leaves_nothing_and_the_command_can_be_repeated(
         hyperatom: Command, example: Example, maps: Maps, verb: str) -> None:
     """No file may grow: what a full disk does."""

@@ -66,6 +66,7 @@ Fixture make_fixture(Index window, Index rows, Index cols) {
 struct Map {
   std::vector<std::int32_t> ids;
   MatrixF scores, confidence, novelty;
+  std::vector<PixelCode> codes;
   ClassifyReport report;
 };
 
@@ -83,6 +84,7 @@ Map classify(const Fixture& f, const ClassifyOptions& options) {
     map.scores.middleCols(first, count) = strip.scores;
     map.confidence.middleCols(first, count) = strip.confidence;
     map.novelty.middleCols(first, count) = strip.novelty;
+    map.codes.insert(map.codes.end(), strip.codes.begin(), strip.codes.end());
   });
   return map;
 }
@@ -200,9 +202,11 @@ TEST_P(ClassifierWindows, AgreesWithCodingEveryWindowAlone) {
 
 TEST_P(ClassifierWindows, ExplainsEveryPixelAsTheMapHasIt) {
   const Fixture f = make_fixture(GetParam(), 9, 150);  // wider than a segment of the pass
-  const Map map = classify(f, {});
+  const Map map = classify(f, {.codes = true});
   const auto source = make_source(f.scene);
   const Classifier classifier(f.model);
+  ASSERT_EQ(map.codes.size(), static_cast<size_t>(f.scene.info.pixels()));
+  EXPECT_TRUE(classify(f, {}).codes.empty());
   for (Index i = 0; i < f.scene.info.pixels(); i += 11) {
     if (!f.scene.data.valid[static_cast<size_t>(i)]) continue;
     const Explanation why = classifier.explain(*source, i / 150, i % 150);
@@ -217,7 +221,15 @@ TEST_P(ClassifierWindows, ExplainsEveryPixelAsTheMapHasIt) {
     for (size_t k = 0; k < why.code.active.size(); ++k)
       scores += why.code.A(static_cast<Index>(k), 0) * f.model.weights.col(why.code.active[k]);
     EXPECT_LT((scores - why.scores).norm(), 1e-12);
+    const PixelCode& code = map.codes[static_cast<size_t>(i)];
+    ASSERT_EQ(code.atoms.size(), why.code.active.size());
+    EXPECT_EQ(code.gap, why.code.gap / why.code.objective);
+    for (size_t k = 0; k < code.atoms.size(); ++k) {
+      EXPECT_EQ(code.atoms[k], why.code.active[k]);
+      EXPECT_EQ(code.weights[k], static_cast<float>(why.code.A(static_cast<Index>(k), 0)));
+    }
   }
+  EXPECT_TRUE(map.codes[0].atoms.empty());  // a pixel that is not valid has none
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, ClassifierWindows, testing::Values(1, 9, 25),

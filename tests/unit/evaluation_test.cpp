@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 
 #include "hyperatom/base/error.hpp"
 #include "hyperatom/eval/confusion.hpp"
@@ -54,6 +55,52 @@ TEST(Confusion, LeavesOutClasses) {
   EXPECT_EQ(c.total(), 15);
   EXPECT_DOUBLE_EQ(c.overall(), 13.0 / 15);
   EXPECT_DOUBLE_EQ(c.average(), 0.9);
+}
+
+/// Against samples drawn from the table: 95 of 100 kappas and averages lie within the interval.
+TEST(Confusion, IntervalsHoldWhatSamplesDo) {
+  const std::vector<std::vector<double>> shares = {
+      {0.30, 0.05, 0.01}, {0.04, 0.25, 0.05}, {0.02, 0.03, 0.20}};
+  constexpr double not_classified = 0.05;  // of the third class
+  constexpr Index n = 800, samples = 4000;
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> uniform;
+  const auto draw = [&] {
+    Confusion confusion(3);
+    for (Index i = 0; i < n; ++i) {
+      double left = uniform(random) - not_classified;
+      if (left < 0) {
+        confusion.add(3, 0);
+        continue;
+      }
+      for (std::int32_t cell = 0; cell < 9; ++cell) {
+        left -= shares[static_cast<size_t>(cell / 3)][static_cast<size_t>(cell % 3)];
+        if (left < 0 || cell == 8) {
+          confusion.add(cell / 3 + 1, cell % 3 + 1);
+          break;
+        }
+      }
+    }
+    return confusion;
+  };
+  std::vector<double> kappas, averages;
+  for (Index i = 0; i < samples; ++i) {
+    const Confusion confusion = draw();
+    kappas.push_back(confusion.kappa());
+    averages.push_back(confusion.average());
+  }
+  const auto deviation = [](const std::vector<double>& values) {
+    const Eigen::Map<const Eigen::ArrayXd> x(values.data(), static_cast<Index>(values.size()));
+    return std::sqrt((x - x.mean()).square().mean());
+  };
+  const Confusion one = draw();
+  const Interval kappa = one.kappa_interval(), average = one.average_interval();
+  EXPECT_NEAR((kappa.high - kappa.low) / 2, 1.96 * deviation(kappas),
+              0.08 * 1.96 * deviation(kappas));
+  EXPECT_NEAR((average.high - average.low) / 2, 1.96 * deviation(averages),
+              0.08 * 1.96 * deviation(averages));
+  EXPECT_NEAR((kappa.high + kappa.low) / 2, one.kappa(), 1e-12);
+  EXPECT_NEAR((average.high + average.low) / 2, one.average(), 1e-12);
 }
 
 TEST(Leakage, PixelsThatAreNotValidHaveNoWindow) {

@@ -1,6 +1,7 @@
 // The contract of every kernel of the table (kernel.hpp).
 #include "hyperatom/kernel/kernel.hpp"
 
+#include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -129,6 +130,33 @@ TEST_P(EveryKernel, NothingInNothingOut) {
   EXPECT_EQ(kernel->diagonal(none).size(), 0);
   EXPECT_EQ(kernel->pullback(none, X, Matrix(0, 3)).cols(), 0);
   EXPECT_EQ(kernel->pullback(X, none, Matrix(3, 0)), Matrix::Zero(5, 3));
+}
+
+/// A pixel that is an atom comes back as that atom, whatever else is there.
+TEST_P(EveryKernel, PreimageOfAnAtomIsTheAtom) {
+  Random random(7);
+  const Matrix D = random_atoms(random, 12, 6);
+  for (Index j = 0; j < 6; ++j) {
+    const Vector c = kernel->preimage(Vector::Unit(6, j), kernel->gram(D, D.col(j)).col(0),
+                                      kernel->diagonal(D.col(j))[0]);
+    EXPECT_LT((D * c - D.col(j)).norm(), 1e-12) << j;
+  }
+}
+
+/// The best combination in the space of the kernel leads back to nearer the pixel than its nearest
+/// atom is.
+TEST_P(EveryKernel, PreimageOfAGoodCodeIsNearThePixel) {
+  Random random(8);
+  for (int trial = 0; trial < 20; ++trial) {
+    const Vector centre = random_atoms(random, 4, 1).cwiseAbs();
+    Matrix D = 0.1 * random.normals(4, 8);
+    D.colwise() += centre;
+    const Vector x = D * Vector::Constant(8, 0.125);
+    const Vector cross = kernel->gram(D, x).col(0);
+    const Matrix K = kernel->gram(D, D) + 1e-9 * Matrix::Identity(8, 8);
+    const Vector z = D * kernel->preimage(K.ldlt().solve(cross), cross, kernel->diagonal(x)[0]);
+    EXPECT_LT((z - x).norm(), 0.5 * (D.colwise() - x).colwise().norm().minCoeff()) << trial;
+  }
 }
 
 /// sum_js C_js k(x_s, d_j)

@@ -246,6 +246,23 @@ TEST(Normalizer, MnfRefusesWhatHasNoNoise) {
   EXPECT_EQ(thrown<DataError>([] { fit_row("mnf", MatrixF::Ones(3, 90)); }), none);
 }
 
+/// Every kind, as far as its features go: back to bands and forth again.
+TEST(Normalizer, SpectraLeadBackToThePixel) {
+  const MatrixF pixels = random_pixels(6, 60);
+  for (const std::string& kind : normalizer_kinds()) {
+    const Normalizer normalizer = fit_row(kind, pixels);
+    const Matrix features = normalizer.apply(pixels), spectra = normalizer.spectra(features);
+    for (Index j = 0; j < pixels.cols(); ++j) {
+      const Normalizer::Lengths lengths = normalizer.lengths(pixels.col(j));
+      const Vector back = lengths.features * spectra.col(j) + lengths.offset * normalizer.offset;
+      const Vector x = pixels.col(j).cast<double>();
+      const Vector seen =
+          normalizer.mix.size() > 0 ? Vector(normalizer.mix * (back - x)) : back - x;
+      EXPECT_LT(seen.norm(), 1e-9 * x.norm()) << kind << ' ' << j;
+    }
+  }
+}
+
 TEST(Normalizer, RefusesAnUnknownKind) {
   EXPECT_EQ(
       thrown<OptionError>([] { Normalizer::fit("zscore", random_pixels(2, 2)); }),

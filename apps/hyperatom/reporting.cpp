@@ -1,0 +1,173 @@
+#include "apps/hyperatom/reporting.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <fstream>
+#include <sstream>
+
+#include "apps/hyperatom/accuracy.hpp"
+#include "apps/hyperatom/args.hpp"
+#include "apps/hyperatom/interrupt.hpp"
+#include "apps/hyperatom/material.hpp"
+#include "apps/hyperatom/run_folder.hpp"
+#include "hyperatom/base/error.hpp"
+#include "hyperatom/io/writing.hpp"
+#include "hyperatom/learn/model_file.hpp"
+#include "hyperatom/report/map_report.hpp"
+#include "hyperatom/report/page.hpp"
+
+namespace hyperatom::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What is known of the truth.
+struct Known {
+  std::unique_ptr<SceneSource> source;
+  std::optional<Labels> truth = {};
+  std::optional<Split> split = {};
+};
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return fs::equivalent(a, b, error) && !error;
+}
+
+/// The run that the model lies in, if it was trained on this scene.
+std::optional<TrainRequest> run_of(const ReportRequest& request) {
+  const RunFolder folder(request.model);
+  if (!fs::is_directory(request.model) || !fs::exists(folder.args())) return std::nullopt;
+  TrainRequest run = load_args(folder.args(), "hyperatom-run").request;
+  if (!same_file(run.scene.path, request.scene.path)) return std::nullopt;
+  return run;
+}
+
+/// Training and test labels as one map.
+Labels merged(const Labels& training, const Labels& test) {
+  Labels all = test.classes() > training.classes() ? test : training;
+  for (size_t i = 0; i < all.ids.size(); ++i)
+    all.ids[i] = training.ids[i] > 0 ? training.ids[i] : test.ids[i];
+  return all;
+}
+
+/// By number; an empty name: no such class.
+std::vector<std::string> names_by_number(const Model& model) {
+  std::vector<std::string> names(at(model.class_ids.back()));
+  for (size_t c = 0; c < model.class_ids.size(); ++c)
+    names[at(model.class_ids[c] - 1)] = model.class_names[c];
+  return names;
+}
+
+Known what_is_known(const ReportRequest& request, const Model& model, Console& console) {
+  Known known;
+  if (request.labels.path.empty()) {
+    if (!request.split.empty()) throw OptionError("--split needs --labels, which it divides");
+    if (const auto run = run_of(request)) {
+      Material material = prepare(*run, console);
+      known.source = std::move(material.source);
+      known.truth = merged(material.labels, material.truth);
+      known.split = std::move(material.split);
+      return known;
+    }
+    known.source = request.scene.open(console);
+    console.say("no --labels: the report has no accuracy");
+    return known;
+  }
+  known.source = request.scene.open(console);
+  known.truth = request.labels.read(known.source->info(), console).labels;
+  if (const auto note = match_classes(names_by_number(model), *known.truth)) console.warn(*note);
+  if (!request.split.empty())
+    known.split = read_split(request.split, *known.truth, request.labels.path);
+  return known;
+}
+
+/// Of results.csv, which `train` writes; nothing where there is none.
+std::vector<EpochRecord> training_record(const fs::path& path) {
+  std::vector<EpochRecord> record;
+  std::ifstream stream(path);
+  std::string line;
+  std::getline(stream, line);
+  while (std::getline(stream, line)) {
+    std::vector<std::string> fields;
+    std::istringstream words(line);
+    for (std::string field; std::getline(words, field, ',');) fields.push_back(field);
+    if (fields.size() < 3) continue;
+    EpochRecord epoch{std::stol(fields[0]), std::stod(fields[1]), std::stod(fields[2])};
+    if (fields.size() > 8 && !fields[7].empty()) {
+      epoch.validation_loss = std::stod(fields[7]);
+      epoch.validation_accuracy = std::stod(fields[8]);
+    }
+    record.push_back(epoch);
+  }
+  return record;
+}
+
+std::optional<std::uint64_t> seed_of(const Model& model) {
+  const auto found = model.provenance.find("seed");
+  if (found == model.provenance.end()) return std::nullopt;
+  try {
+    return std::stoull(found->second);
+  } catch (const std::exception&) {  // provenance is text that somebody else may have written
+    return std::nullopt;
+  }
+}
+
+fs::path page_path(const ReportRequest& request) {
+  if (!request.page.empty()) return request.page;
+  if (fs::is_directory(request.model)) return RunFolder(request.model).report();
+  throw OptionError("report needs -o, the page to make, since the model lies in no run folder");
+}
+
+}  // namespace
+
+void expect_viewer() {
+  if (viewer_page().empty())
+    throw OptionError(
+        "this hyperatom was built without the viewer of reports: install Node.js 20.19 or newer "
+        "with npm, and build it again");
+}
+
+Result report(const ReportRequest& request, const Common& common, Console& console) {
+  expect_viewer();
+  const fs::path page = page_path(request), model_file = model_path(request.model);
+  expect_apart({{"--output", page.string()}},
+               {request.scene.path, request.scene.mask, model_file.string(), request.labels.path,
+                request.split});
+  expect_folder(page);
+  expect_free(page, request.overwrite);
+  const Model model = load_model(model_file);
+  Known known = what_is_known(request, model, console);
+  const Scene scene = read_all(*known.source);
+  Progress progress(console, "classifying", static_cast<double>(scene.info.pixels()), "pixels");
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  const MapReport content{
+      .title =
+          fmt::format("{}: {}", fs::path(request.scene.path).filename().string(), model.method),
+      .program = "hyperatom " HYPERATOM_VERSION,
+      .date = fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(now)),
+      .command = fmt::format("hyperatom {}", fmt::join(common.command, " ")),
+      .seed = seed_of(model),
+      .scene = scene,
+      .model = model,
+      .model_file = model_file.string(),
+      .model_hash = model_hash(model),
+      .truth = known.truth ? &*known.truth : nullptr,
+      .split = known.split ? &*known.split : nullptr,
+      .training = training_record(RunFolder(model_file.parent_path()).results())};
+  const ReportPage made =
+      make_page(content, viewer_page(), static_cast<size_t>(request.max_mb * 1e6), [&](Index rows) {
+        progress.update(static_cast<double>(rows * scene.info.cols));
+        return !interrupted();
+      });
+  if (interrupted()) throw Interrupted();
+  write_text(page, made.html);
+  const double megabytes = static_cast<double>(made.html.size()) / 1e6;
+  std::string text = fmt::format("{}: {:.1f} MB, opens in a browser\n", page.string(), megabytes);
+  for (const std::string& sentence : made.reduced) text += "  " + sentence + "\n";
+  return {{{"report", page.string()}, {"bytes", made.html.size()}, {"reduced", made.reduced}},
+          text};
+}
+
+}  // namespace hyperatom::cli

@@ -1,0 +1,339 @@
+// The page of a report: what is put into it comes out of it again, and no text of it can become
+// markup.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "hyperatom/base/error.hpp"
+#include "hyperatom/learn/scene_samples.hpp"
+#include "hyperatom/learn/trainer.hpp"
+#include "hyperatom/predict/classifier.hpp"
+#include "hyperatom/report/composite.hpp"
+#include "hyperatom/report/map_report.hpp"
+#include "hyperatom/report/page.hpp"
+#include "hyperatom/scene/synthetic.hpp"
+
+namespace hyperatom {
+namespace {
+
+using Json = nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::string_view viewer = "<html><!--hyperatom:data--><p>after</p></html>";
+
+/// Text of the element with that id; fails the test where there is none.
+std::string element(const std::string& page, const std::string& id) {
+  const std::string head = "<script id=\"" + id + "\"";
+  const size_t begin = page.find(head);
+  if (begin == std::string::npos) {
+    ADD_FAILURE() << "no element " << id;
+    return "";
+  }
+  const size_t from = page.find('>', begin) + 1;
+  return page.substr(from, page.find("</script>", from) - from);
+}
+
+std::string from_base64(const std::string& text) {
+  const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string bytes;
+  unsigned bits = 0, held = 0;
+  for (const char c : text) {
+    if (c == '=') break;
+    bits = bits << 6 | static_cast<unsigned>(digits.find(c));
+    held += 6;
+    if (held < 8) continue;
+    held -= 8;
+    bytes += static_cast<char>(bits >> held & 255);
+  }
+  return bytes;
+}
+
+std::string inflated(const std::string& bytes) {
+  std::string result(1 << 22, '\0');
+  uLongf size = static_cast<uLongf>(result.size());
+  EXPECT_EQ(
+      uncompress(reinterpret_cast<Bytef*>(result.data()), &size,
+                 reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uLong>(bytes.size())),
+      Z_OK);
+  result.resize(size);
+  return result;
+}
+
+std::string block(const std::string& page, const std::string& name) {
+  return inflated(from_base64(element(page, "block-" + name)));
+}
+
+TEST(Page, BytesComeBack) {
+  for (const size_t length : {0, 1, 2, 3, 4, 255, 10000}) {
+    std::string bytes;
+    for (size_t i = 0; i < length; ++i) bytes += static_cast<char>(i * i * 31 % 256);
+    const std::string page = fill_page(viewer, Json::object(), {make_block("some-name", bytes)});
+    EXPECT_EQ(block(page, "some-name"), bytes) << length;
+    EXPECT_THAT(page, testing::EndsWith("<p>after</p></html>"));
+  }
+}
+
+TEST(Page, TextStaysText) {
+  for (const std::string text : {"</script><script>alert(1)</script>", "<!--", "<![CDATA[",
+                                 "\xff\xfe", "\u2028", "a\"b\\c"}) {
+    const std::string page = fill_page(viewer, {{"name", text}}, {});
+    const std::string inside = element(page, "report");
+    EXPECT_EQ(inside.find('<'), std::string::npos) << text;
+    EXPECT_TRUE(std::ranges::all_of(inside, [](char c) { return c >= ' ' && c < 127; })) << text;
+    if (text[0] != '\xff') {
+      EXPECT_EQ(Json::parse(inside)["name"], text);
+    }
+  }
+}
+
+TEST(Page, AViewerWithoutAPlaceIsRefused) {
+  EXPECT_THROW(fill_page("<html></html>", Json::object(), {}), Error);
+}
+
+Scene three_colours(const Vector& wavelengths) {
+  Scene scene;
+  scene.info = {.path = "",
+                .format = "",
+                .rows = 1,
+                .cols = 100,
+                .bands = wavelengths.size(),
+                .wavelengths = wavelengths};
+  scene.data.pixels.resize(wavelengths.size(), 100);
+  for (Index i = 0; i < 100; ++i) scene.data.pixels.col(i).setConstant(static_cast<float>(i));
+  scene.data.valid.assign(100, 1);
+  return scene;
+}
+
+TEST(Composite, BandsByWavelength) {
+  Vector wavelengths(5);
+  wavelengths << 0.47, 0.55, 0.65, 0.86, 2.2;
+  Composite composite = make_composite(three_colours(wavelengths));
+  EXPECT_THAT(composite.bands, ElementsAre(3, 2, 1));
+  EXPECT_THAT(composite.kind, HasSubstr("false colour"));
+  composite = make_composite(three_colours(wavelengths.head(3)));
+  EXPECT_THAT(composite.bands, ElementsAre(2, 1, 0));
+  EXPECT_EQ(composite.kind, "true colour");
+  wavelengths.setConstant(2);
+  EXPECT_EQ(make_composite(three_colours(wavelengths)).kind, "three bands");
+}
+
+TEST(Composite, StretchesFromThe2ndToThe98thPercentile) {
+  Scene scene = three_colours(Vector::Constant(1, 0.5));
+  scene.data.valid[50] = 0;
+  const std::vector<std::uint8_t> rgb = make_composite(scene).rgb;
+  EXPECT_EQ(rgb[0], 0);
+  EXPECT_EQ(rgb[3 * 1], 0);  // 99 valid pixels: the second lowest
+  EXPECT_GT(rgb[3 * 2], 0);
+  EXPECT_LT(rgb[3 * 97], 255);
+  EXPECT_EQ(rgb[3 * 98], 255);
+  EXPECT_EQ(rgb[3 * 50], 0);
+  EXPECT_NEAR(rgb[3 * 49], 255 * 48 / 97.0, 1);
+}
+
+// ---- The report of a map
+
+struct Fixture {
+  Scene scene;
+  Labels labels;
+  Split split;
+  Model model;
+};
+
+Fixture make_fixture() {
+  Fixture f;
+  SyntheticScene synthetic(
+      {.rows = 20, .cols = 24, .bands = 15, .classes = 3, .field = 5, .labelled = 1, .seed = 5});
+  f.scene = read_all(synthetic);
+  f.labels = synthetic.labels();
+  f.labels.names[1] = "</script><b>";
+  f.scene.data.pixels.col(30).setZero();
+  mark_valid(f.scene.data, std::nullopt);
+  f.split = make_split(f.labels, {.per_class = 12, .seed = 1});
+  const auto source = make_source(f.scene);
+  const Normalizer normalizer = fit_normalizer("unit", *source);
+  const SceneSamples samples = gather_samples(*source, f.labels, f.split.train, 9, normalizer);
+  TrainOptions options;
+  options.epochs = 3;
+  Trainer trainer(samples.samples, options);
+  trainer.run();
+  f.model = trainer.model();
+  f.model.normalizer = normalizer;
+  f.model.class_ids = samples.class_ids;
+  f.model.class_names = f.labels.names;
+  f.model.class_colours = f.labels.colours;
+  f.model.wavelengths = f.scene.info.wavelengths;
+  return f;
+}
+
+MapReport content(const Fixture& f) {
+  return {.title = "title",
+          .program = "hyperatom",
+          .date = "today",
+          .command = "hyperatom report",
+          .scene = f.scene,
+          .model = f.model,
+          .model_file = "model",
+          .model_hash = "hash",
+          .truth = &f.labels,
+          .split = &f.split,
+          .training = {{1, 0.5, 0.9}, {2, 0.25, 0.95, 0.3, 0.9}}};
+}
+
+float float_at(const std::string& bytes, size_t i) {
+  float value = 0;
+  std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
+  return value;
+}
+
+TEST(MapReport, SpectraAreThoseOfTheScene) {
+  const Fixture f = make_fixture();
+  const std::string page = make_page(content(f), viewer, 1 << 24).html;
+  const Json json = Json::parse(element(page, "report"));
+  EXPECT_EQ(json["spectra"]["pixels"], "all");
+  const std::string bytes = block(page, "spectra");
+  ASSERT_EQ(bytes.size(), 20U * 24 * 15);
+  for (Index i = 0; i < 480; ++i) {
+    unsigned q = 0;
+    for (Index b = 0; b < 15; ++b) {
+      q = (q + static_cast<unsigned char>(bytes[at(i * 15 + b)])) & 255;
+      const double low = json["spectra"]["low"][at(b)], high = json["spectra"]["high"][at(b)];
+      const double share = q / 255.0, value = low + (high - low) * share * share;
+      if (!f.scene.data.valid[at(i)]) continue;
+      EXPECT_NEAR(value, f.scene.data.pixels(b, i), (high - low) / 255) << i << ' ' << b;
+    }
+  }
+}
+
+TEST(MapReport, CodesAndScoresAreThoseOfTheClassifier) {
+  const Fixture f = make_fixture();
+  const std::string page = make_page(content(f), viewer, 1 << 24).html;
+  const Json json = Json::parse(element(page, "report"));
+  const std::string codes = block(page, "codes"), scales = block(page, "scales"),
+                    scores = block(page, "scores"), ids = block(page, "prediction"),
+                    atoms = block(page, "atoms");
+  const auto source = make_source(f.scene);
+  const Classifier classifier(f.model);
+  size_t next = 0;
+  double worst_reconstruction = 0;
+  for (Index i = 0; i < 480; ++i) {
+    const auto n = static_cast<unsigned char>(codes[next++]);
+    if (!f.scene.data.valid[at(i)]) {
+      EXPECT_EQ(n, 0);
+      EXPECT_EQ(ids[at(i)], 0);
+      continue;
+    }
+    const Explanation why = classifier.explain(*source, i / 24, i % 24);
+    ASSERT_EQ(n, why.code.active.size()) << i;
+    EXPECT_EQ(ids[at(i)], f.model.class_ids[at(why.class_index)]);
+    const float weight_scale = float_at(scales, 2 * at(i)),
+                part_scale = float_at(scales, 2 * at(i) + 1);
+    Vector reconstruction = Vector::Zero(15);
+    for (size_t k = 0; k < n; ++k, next += 3) {
+      const auto atom = static_cast<unsigned char>(codes[next]);
+      EXPECT_EQ(atom, why.code.active[k]);
+      EXPECT_NEAR(weight_scale * static_cast<signed char>(codes[next + 1]) / 127,
+                  why.code.A(static_cast<Index>(k), 0), weight_scale / 200);
+      const double part = part_scale * static_cast<signed char>(codes[next + 2]) / 127;
+      for (Index b = 0; b < 15; ++b) reconstruction[b] += part * float_at(atoms, at(atom * 15 + b));
+    }
+    const Vector x = f.scene.data.pixels.col(i).cast<double>();
+    worst_reconstruction = std::max(worst_reconstruction, (reconstruction - x).norm() / x.norm());
+    const double low = json["scores"]["low"], high = json["scores"]["high"];
+    for (Index c = 0; c < 3; ++c)
+      EXPECT_NEAR(low + (high - low) * static_cast<unsigned char>(scores[at(i * 3 + c)]) / 255,
+                  why.scores[c], (high - low) / 400);
+  }
+  EXPECT_EQ(next, codes.size());
+  EXPECT_LT(worst_reconstruction, 0.2);
+}
+
+TEST(MapReport, LayersAndTables) {
+  const Fixture f = make_fixture();
+  const std::string page = make_page(content(f), viewer, 1 << 24).html;
+  const Json json = Json::parse(element(page, "report"));
+  EXPECT_THAT(json["layers"].get<std::vector<std::string>>(),
+              ElementsAre("rgb", "prediction", "confidence", "novelty", "truth", "split"));
+  const std::string truth = block(page, "truth"), sides = block(page, "split"),
+                    ids = block(page, "prediction");
+  std::map<std::pair<int, int>, Index> counts;
+  Index right = 0;
+  for (Index i = 0; i < 480; ++i) {
+    EXPECT_EQ(truth[at(i)], f.labels.id(i));
+    if (sides[at(i)] == 2) ++counts[{truth[at(i)], ids[at(i)]}];
+    if (sides[at(i)] == 2 && truth[at(i)] == ids[at(i)]) ++right;
+  }
+  EXPECT_EQ(static_cast<size_t>(std::ranges::count(sides, 1)), f.split.train.size());
+  EXPECT_EQ(json["accuracy"]["pixels"], f.split.test.size());
+  EXPECT_EQ(json["accuracy"]["correct"], right);
+  for (int t = 1; t <= 3; ++t)
+    for (int p = 1; p <= 3; ++p)
+      EXPECT_EQ(
+          json["accuracy"]["confusion"][static_cast<size_t>(t - 1)][static_cast<size_t>(p - 1)],
+          (counts[{t, p}]));
+  EXPECT_EQ(json["classes"][1]["name"], "</script><b>");
+  EXPECT_EQ(json["model"]["training"].size(), 2U);
+  EXPECT_EQ(json["model"]["training"][1]["validation_loss"], 0.3);
+  Index used = 0, certified = 0;
+  for (const Json& usage : json["model"]["usage"]) used += usage.get<Index>();
+  for (const Json& count : json["model"]["certificate"]["counts"]) certified += count.get<Index>();
+  const Index valid = std::ranges::count(f.scene.data.valid, 1);
+  EXPECT_LT(valid, 480);
+  EXPECT_GT(used, valid);
+  EXPECT_EQ(certified, valid);
+  const std::string window = block(page, "window");
+  EXPECT_EQ(window.size(), 9U * 4);
+  EXPECT_EQ(window.substr(0, 4), std::string(4, '\0'));
+}
+
+/// Smaller and smaller pages leave more and more out, and say so.
+TEST(MapReport, FitsTheSizeThatItMayHave) {
+  const Fixture f = make_fixture();
+  const size_t all = make_page(content(f), viewer, 1 << 24).html.size();
+  size_t before = all + 1;
+  std::vector<std::string> kept;
+  for (size_t most = all;;) {
+    ReportPage page;
+    try {
+      page = make_page(content(f), viewer, most);
+    } catch (const DataError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("expected at most"));
+      break;
+    }
+    const Json json = Json::parse(element(page.html, "report"));
+    EXPECT_LE(page.html.size(), most);
+    EXPECT_LT(page.html.size(), before);
+    before = page.html.size();
+    EXPECT_EQ(json["reduced"].get<std::vector<std::string>>(), page.reduced);
+    kept.push_back(json["spectra"]["pixels"].get<std::string>() +
+                   (json["codes"].is_null() ? "" : "+codes"));
+    most = page.html.size() - 1;
+  }
+  // All pixels of this scene are labelled but for its borders: "labelled" may save nothing.
+  EXPECT_THAT(kept, testing::AnyOf(ElementsAre("all+codes", "labelled+codes", "none+codes", "none"),
+                                   ElementsAre("all+codes", "none+codes", "none")));
+}
+
+TEST(MapReport, WithoutTruthThereIsNoAccuracy) {
+  const Fixture f = make_fixture();
+  MapReport report = content(f);
+  report.truth = nullptr;
+  report.split = nullptr;
+  const Json json = Json::parse(element(make_page(report, viewer, 1 << 24).html, "report"));
+  EXPECT_TRUE(json["accuracy"].is_null());
+  EXPECT_TRUE(json["split"].is_null());
+  EXPECT_EQ(json["areas"].size(), 3U);
+}
+
+TEST(MapReport, StopsWhenAsked) {
+  const Fixture f = make_fixture();
+  EXPECT_TRUE(make_page(content(f), viewer, 1 << 24, [](Index) { return false; }).html.empty());
+}
+
+}  // namespace
+}  // namespace hyperatom

@@ -1,0 +1,245 @@
+// Text in a report is untrusted, blocks may be missing or damaged, and real reports are pages too.
+
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { embed } from "../fixture/embed.mjs";
+import { makeComparison, makeScene } from "../fixture/scene.mjs";
+import { fixtureUrl, launch } from "./launch.mjs";
+import { open, seriousFindings } from "./pages.mjs";
+
+const PAYLOADS = [
+  "<script>window.__pwned=1</script>",
+  "</script><script>window.__pwned=1</script>",
+  "--></script><script>window.__pwned=1</script>",
+  "<!--<script>window.__pwned=1</script>-->",
+  "<img src=x onerror=window.__pwned=1>",
+  "<img/src/onerror=window.__pwned=1>",
+  "<svg onload=window.__pwned=1>",
+  "<svg><script>window.__pwned=1</script></svg>",
+  "<svg><animate onbegin=window.__pwned=1 attributeName=x dur=1s>",
+  "<math><mtext><script>window.__pwned=1</script></mtext></math>",
+  '<iframe srcdoc="<script>parent.__pwned=1</script>"></iframe>',
+  "<iframe src=javascript:parent.__pwned=1></iframe>",
+  "<body onload=window.__pwned=1>",
+  "<details open ontoggle=window.__pwned=1>",
+  "<input autofocus onfocus=window.__pwned=1>",
+  "<video><source onerror=window.__pwned=1></video>",
+  "<audio src=x onerror=window.__pwned=1>",
+  "<object data=javascript:window.__pwned=1>",
+  "<embed src=javascript:window.__pwned=1>",
+  '<a href="javascript:window.__pwned=1">x</a>',
+  "<form action=javascript:window.__pwned=1><button>",
+  "<link rel=stylesheet href=https://example.invalid/x.css>",
+  "<style>@import 'https://example.invalid/x.css'</style>",
+  "<style>*{background:url(https://example.invalid/x)}</style>",
+  '<meta http-equiv=refresh content="0;url=https://example.invalid">',
+  "<base href=https://example.invalid/>",
+  '" onmouseover="window.__pwned=1',
+  "' onfocus='window.__pwned=1",
+  '"><script>window.__pwned=1</script>',
+  "'><img src=x onerror=window.__pwned=1>",
+  "`-window.__pwned=1-`",
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the payload itself
+  "${window.__pwned=1}",
+  "{{constructor.constructor('window.__pwned=1')()}}",
+  "javascript:window.__pwned=1",
+  "data:text/html,<script>window.__pwned=1</script>",
+  "\\u003cscript\\u003ewindow.__pwned=1\\u003c/script\\u003e",
+  "\\x3cscript\\x3ewindow.__pwned=1",
+  "&lt;script&gt;window.__pwned=1&lt;/script&gt;",
+  "%3Cscript%3Ewindow.__pwned=1%3C/script%3E",
+  "\u2028window.__pwned=1\u2029",
+  "</title><script>window.__pwned=1</script>",
+  "</textarea><script>window.__pwned=1</script>",
+  "</style><script>window.__pwned=1</script>",
+  "]]><script>window.__pwned=1</script>",
+  "<!--hyperatom:data--><script>window.__pwned=1</script>",
+  "$&<script>window.__pwned=1</script>$'",
+  "red;background:url(https://example.invalid/x)",
+  '__proto__"]={toString(){window.__pwned=1}}//',
+  '=HYPERLINK("https://example.invalid","x")',
+  "\u202e>tpircs/<1=denwp__.wodniw>tpircs<",
+];
+
+const built = readFileSync(new URL("../dist/index.html", import.meta.url), "utf8");
+const folder = mkdtempSync(join(tmpdir(), "hyperatom-viewer-"));
+const small = makeScene({ ROWS: 8, COLS: 10, BANDS: 6 });
+const compared = makeComparison();
+
+/** @type {import("playwright-core").Browser} */
+let browser;
+before(async () => {
+  browser = await launch();
+});
+after(async () => {
+  await browser.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** @param {string} name @param {string} page */
+function write(name, page) {
+  const path = join(folder, `${name}.html`);
+  writeFileSync(path, page);
+  return pathToFileURL(path).href;
+}
+
+/** Every text of a report replaced. @param {string} text */
+function hostile(text) {
+  const { report } = small;
+  return {
+    ...report,
+    title: text,
+    made: { ...report.made, program: text, date: text, command: text },
+    scene: {
+      ...report.scene,
+      file: text,
+      crs: `PROJCS["${text.replaceAll('"', '""')}"]`,
+      composite: { ...report.scene.composite, kind: text },
+    },
+    classes: report.classes.map((info, i) => ({ ...info, name: text, colour: i === 0 ? text : info.colour })),
+    split: { ...report.split, rule: text, hash: text, leakage: { ...report.split.leakage, text } },
+    accuracy: { ...report.accuracy, on: text },
+    model: { ...report.model, file: text, hash: text, method: text, kernel: text, loss: text, normalizer: text },
+    reduced: [text],
+    comparison: { table: [{ ...compared.report.comparison.table[1], method: text }], maps: [text] },
+  };
+}
+
+test("there are 50 different payloads", () => assert.equal(new Set(PAYLOADS).size, 50));
+
+PAYLOADS.forEach((payload, i) => {
+  test(`payload ${i + 1} is only text: ${JSON.stringify(payload)}`, async () => {
+    const { page, faults } = await open(browser, write(`payload-${i}`, embed(built, hostile(payload), small.blocks)));
+    await page.locator(".legend button").first().click();
+    await page.locator('[data-cell="0,0"]').click();
+    await page.locator(".crs summary").click();
+    const shown = await page.evaluate(() => ({
+      pwned: "__pwned" in window,
+      legend: document.querySelector(".legend .name")?.textContent,
+      file: document.querySelector(".fact dd")?.textContent,
+      crs: document.querySelector(".crs summary")?.textContent,
+      heading: document.querySelector("h1")?.textContent,
+      foreign: document.querySelectorAll(
+        "#app :is(script, iframe, img, object, embed, video, audio, form, style, link, base, meta)",
+      ).length,
+    }));
+    assert.deepEqual(shown, {
+      pwned: false,
+      legend: payload,
+      file: shown.file,
+      crs: payload,
+      heading: payload,
+      foreign: 0,
+    });
+    assert(shown.file?.startsWith(payload));
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+});
+
+test("file names of exports are harmless", async () => {
+  const { page } = await open(browser, write("export", embed(built, hostile("../<b>\u202e.exe"), small.blocks)), {
+    acceptDownloads: true,
+  });
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Confusion CSV" }).click(),
+  ]);
+  assert.equal(download.suggestedFilename(), "b-exe-confusion.csv");
+  await page.close();
+});
+
+test("the policy allows the page's own script alone", async () => {
+  const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(built)?.[1] ?? "";
+  assert.match(
+    policy,
+    /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'; img-src data: blob:;/,
+  );
+  const page = await browser.newPage();
+  await page.goto(write("policy", built.replace("</body>", "<script>window.__pwned=1</script></body>")));
+  await page.locator(".notice").waitFor();
+  assert.equal(await page.evaluate(() => "__pwned" in window), false);
+  const reached = await page.evaluate(() =>
+    fetch("https://example.invalid/").then(
+      () => "reached",
+      () => "refused",
+    ),
+  );
+  assert.equal(reached, "refused");
+  await page.close();
+});
+
+test("the built page has one marker and says that it holds no report", async () => {
+  assert.equal(built.split("<!--hyperatom:data-->").length, 2);
+  const page = await browser.newPage();
+  await page.goto(fixtureUrl("index"));
+  assert.match(await page.locator(".notice").innerText(), /holds no report/);
+  await page.close();
+});
+
+test("a map without labels has no accuracy, split or truth", async () => {
+  const { report, blocks } = small;
+  const bare = {
+    ...report,
+    layers: ["rgb", "prediction"],
+    split: null,
+    accuracy: null,
+    model: { ...report.model, training: null, certificate: null },
+    scene: { ...report.scene, wavelengths: null, crs: null, transform: null },
+    codes: null,
+    scores: null,
+    spectra: { pixels: "none", low: [], high: [] },
+    offset: null,
+  };
+  const kept = new Map([...blocks].filter(([name]) => ["rgb", "prediction"].includes(name)));
+  const { page, faults } = await open(browser, write("bare", embed(built, bare, kept)));
+  assert.deepEqual(await page.locator(".top nav a").allInnerTexts(), ["Map", "Pixel", "Area"]);
+  assert.equal(await page.locator("#tables h2").innerText(), "Area");
+  for (const selector of [
+    ".figures",
+    ".confusion",
+    ".chart",
+    "#model",
+    '[data-fact="truth"]',
+    '[data-fact="coordinates"]',
+  ])
+    assert.equal(await page.locator(selector).count(), 0, selector);
+  assert.deepEqual(await seriousFindings(page), []);
+  assert.deepEqual(faults, []);
+  await page.close();
+});
+
+test("a damaged block is named, the rest is shown", async () => {
+  const blocks = new Map([...small.blocks, ["spectra", new Uint8Array(3)]]);
+  const page = await browser.newPage();
+  await page.goto(write("damaged", embed(built, small.report, blocks)));
+  await page.locator('[role="alert"]').waitFor();
+  assert.match(await page.locator('[role="alert"]').innerText(), /block spectra has 3 bytes, 480 expected/);
+  assert(await page.locator(".stage canvas").isVisible());
+  await page.close();
+});
+
+// Reports that hyperatom wrote, when make test names them.
+for (const file of (process.env.HYPERATOM_REPORTS ?? "").split(":").filter(Boolean)) {
+  for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
+    test(`${basename(file)} opens without faults, ${colorScheme}`, async (context) => {
+      const { page, faults } = await open(browser, pathToFileURL(resolve(file)).href, { colorScheme });
+      const marks = await page.evaluate(() =>
+        performance.getEntriesByType("mark").map((mark) => `${mark.name} ${Math.round(mark.startTime)} ms`),
+      );
+      context.diagnostic(marks.join(", "));
+      for (const id of await page
+        .locator(".top nav a")
+        .evaluateAll((links) => links.map((link) => link.getAttribute("href"))))
+        assert.equal(await page.locator(String(id)).count(), 1, `panel ${id}`);
+      assert.equal(await page.locator('[role="alert"]').count(), 0);
+      assert.deepEqual(await seriousFindings(page), []);
+      assert.deepEqual(faults, []);
+      await page.close();
+    });
+  }
+}

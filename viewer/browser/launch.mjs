@@ -1,0 +1,24 @@
+// Debian's Chromium, with nothing that would reach for the network by itself.
+
+import { chromium } from "playwright-core";
+
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--no-first-run",
+];
+
+export function launch() {
+  const executablePath = process.env.HYPERATOM_CHROMIUM ?? "/usr/bin/chromium";
+  return chromium.launch({ executablePath, args: FLAGS });
+}
+
+/** @param {string} name a page that fixture/make.mjs wrote */
+export const fixtureUrl = (name) => new URL(`../dist/${name}.html`, import.meta.url).href;
+
+/** Waits until every block is read. @param {import("playwright-core").Page} page */
+export const ready = (page) =>
+  page.waitForFunction(() => performance.getEntriesByName("hyperatom:ready").length > 0, null, { timeout: 20_000 });

@@ -1,0 +1,92 @@
+// What the tests of both pages share: a page that remembers what it must not do, and the pixels of its map.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { ready } from "./launch.mjs";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/**
+ * @param {import("playwright-core").Browser} browser
+ * @param {string} url
+ * @param {import("playwright-core").BrowserContextOptions} options
+ */
+export async function open(browser, url, options = {}) {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, ...options });
+  /** @type {string[]} */
+  const faults = [];
+  page.on("request", (request) => {
+    if (request.url() !== url && !/^(data|blob):/.test(request.url())) faults.push(`request of ${request.url()}`);
+  });
+  page.on("websocket", (socket) => faults.push(`socket to ${socket.url()}`));
+  page.on("console", (message) => {
+    // The tests read the canvas often, which Chromium remarks on.
+    if (["error", "warning"].includes(message.type()) && !message.text().includes("willReadFrequently"))
+      faults.push(`console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  await page.goto(url);
+  await ready(page);
+  return { page, faults };
+}
+
+/** The colour in the middle of each pixel of the scene. @param {import("playwright-core").Page} page @param {number} rows @param {number} cols */
+export async function mapColours(page, rows, cols) {
+  return page.evaluate(
+    ([rows, cols]) => {
+      const canvas = /** @type {HTMLCanvasElement} */ (document.querySelector(".stage canvas"));
+      const scale = Math.min(canvas.width / cols, canvas.height / rows);
+      const left = (canvas.width - cols * scale) / 2;
+      const top = (canvas.height - rows * scale) / 2;
+      const data = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")).getImageData(
+        0,
+        0,
+        canvas.width,
+        canvas.height,
+      ).data;
+      /** @type {number[][]} */
+      const colours = [];
+      for (let row = 0; row < rows; ++row)
+        for (let col = 0; col < cols; ++col) {
+          const at =
+            4 * (Math.floor(top + (row + 0.5) * scale) * canvas.width + Math.floor(left + (col + 0.5) * scale));
+          colours.push([...data.slice(at, at + 3)]);
+        }
+      return colours;
+    },
+    /** @type {[number, number]} */ ([rows, cols]),
+  );
+}
+
+/** Clicks a pixel of the whole scene. @param {import("playwright-core").Page} page @param {{ rows: number, cols: number }} scene @param {number} row @param {number} col */
+export async function clickPixel(page, scene, row, col) {
+  const box = await page.locator(".stage canvas").boundingBox();
+  assert(box);
+  const scale = Math.min(box.width / scene.cols, box.height / scene.rows);
+  const x = (box.width - scene.cols * scale) / 2 + (col + 0.5) * scale;
+  const y = (box.height - scene.rows * scale) / 2 + (row + 0.5) * scale;
+  await page.locator(".stage canvas").click({ position: { x, y } });
+}
+
+/** Serious and critical findings of axe. @param {import("playwright-core").Page} page */
+export async function seriousFindings(page) {
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    // @ts-expect-error axe has just been put into the page
+    const { violations } = await window.axe.run(document, { resultTypes: ["violations"] });
+    return violations
+      .filter((/** @type {any} */ v) => v.impact === "serious" || v.impact === "critical")
+      .map(
+        (/** @type {any} */ v) =>
+          `${v.id}: ${v.nodes
+            .slice(0, 3)
+            .map((/** @type {any} */ n) => n.html.slice(0, 160))
+            .join(" | ")}`,
+      );
+  });
+}

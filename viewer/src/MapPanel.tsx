@@ -1,0 +1,230 @@
+import { useMemo } from "preact/hooks";
+import type { Layers, Report } from "./data";
+import { drawMap, type MapParts } from "./draw";
+import { savePng } from "./export";
+import { count, plural } from "./format";
+import {
+  cellMask,
+  cssColour,
+  ERROR_COLOURS,
+  ERRORS,
+  errorLayer,
+  histogram,
+  isClassLayer,
+  type LayerChoice,
+  layerChoices,
+  RIGHT,
+  ramp,
+  TRAINING,
+  WRONG,
+} from "./layers";
+import type { Change, Look } from "./look";
+import { MapCanvas } from "./MapCanvas";
+import { Swatch } from "./parts";
+import type { Pixel } from "./pixel";
+
+/// The class layer whose pixels the legend counts: what is shown, else the prediction, else the truth.
+function countedLayer(look: Look, layers: Layers): string | null {
+  const names = [look.b, look.a].filter(isClassLayer).concat("prediction", "truth");
+  return names.find((name) => layers.has(name)) ?? null;
+}
+
+function Legend({
+  report,
+  layers,
+  choices,
+  look,
+  change,
+}: {
+  report: Report;
+  layers: Layers;
+  choices: LayerChoice[];
+  look: Look;
+  change: Change;
+}) {
+  const name = countedLayer(look, layers);
+  const counts = useMemo(() => {
+    const values = name === null ? undefined : layers.get(name);
+    return values && histogram(values, report.classes.length + 1);
+  }, [name, layers, report]);
+  if (!counts) return null;
+  return (
+    <div class="legend">
+      <h3>
+        Classes <span class="quiet">pixels in {choices.find((c) => c.name === name)?.label ?? ""}; click isolates</span>
+      </h3>
+      <ul>
+        {report.classes.map((info, i) => (
+          <li key={info.id}>
+            <button
+              type="button"
+              aria-pressed={look.isolate === i}
+              onClick={() => change({ isolate: look.isolate === i ? null : i })}
+            >
+              <Swatch colour={info.colour} />
+              <span class="name">{info.name}</span>
+              <span class="number">{count(counts[i + 1])}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Keys({ layers, look }: { layers: Layers; look: Look }) {
+  const shown = [look.a, look.b];
+  const errors = useMemo(() => {
+    const truth = layers.get("truth");
+    const prediction = layers.get("prediction");
+    return truth && prediction && histogram(errorLayer(truth, prediction, layers.get("split")), 4);
+  }, [layers]);
+  const continuous = shown.filter((name) => name === "confidence" || name === "novelty");
+  const steps = Array.from({ length: 9 }, (_, i) => cssColour(ramp(i / 8)));
+  return (
+    <>
+      {shown.includes(ERRORS) && errors && (
+        <ul class="key">
+          {[
+            ["right", RIGHT],
+            ["wrong", WRONG],
+            ["training, not counted", TRAINING],
+          ].map(([label, code]) => (
+            <li key={label}>
+              <span class="swatch" style={{ backgroundColor: cssColour(ERROR_COLOURS[Number(code)]) }} />
+              {label} <span class="number">{count(errors[Number(code)])}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {continuous.length > 0 && (
+        <div class="key ramp">
+          <span>{[...new Set(continuous)].join(", ")} 0</span>
+          <span class="bar" style={{ backgroundImage: `linear-gradient(to right, ${steps.join(", ")})` }} />
+          <span>1</span>
+        </div>
+      )}
+    </>
+  );
+}
+
+function readout(report: Report, pixel: Pixel): string {
+  const name = (index: number | null) => (index === null ? "none" : report.classes[index].name);
+  const said = [`Row ${pixel.row}, column ${pixel.col}`];
+  if (pixel.truth !== null) said.push(`truth ${name(pixel.truth)}`);
+  if (pixel.prediction !== null) said.push(`predicted ${name(pixel.prediction)}`);
+  if (pixel.role) said.push(`${pixel.role} pixel`);
+  if (pixel.confidence !== null) said.push(`confidence ${pixel.confidence.toFixed(2)}`);
+  if (pixel.novelty !== null) said.push(`novelty ${pixel.novelty.toFixed(2)}`);
+  return said.join(" · ");
+}
+
+/// The whole scene at a whole number of points a pixel, without the cursor.
+function exportPicture(report: Report, parts: MapParts): void {
+  const { rows, cols } = report.scene;
+  const scale = Math.max(1, Math.round(1200 / Math.max(rows, cols)));
+  const canvas = document.createElement("canvas");
+  const size = { width: cols * scale, height: rows * scale };
+  drawMap(canvas, 1, size, { scale, x: 0, y: 0 }, { ...parts, cursor: null });
+  savePng(report.title, "map", canvas);
+}
+
+export function MapPanel({
+  report,
+  layers,
+  parts,
+  pixel,
+  look,
+  change,
+}: {
+  report: Report;
+  layers: Layers;
+  parts: MapParts;
+  pixel: Pixel;
+  look: Look;
+  change: Change;
+}) {
+  const choices = useMemo(() => layerChoices(report, layers), [report, layers]);
+  const lit = useMemo(
+    () => (look.cell && cellMask(layers, look.cell)?.reduce((sum, on) => sum + on, 0)) ?? 0,
+    [look.cell, layers],
+  );
+  const select = (which: "a" | "b") => (
+    <label>
+      <span class="letter">{which.toUpperCase()}</span>
+      <select
+        aria-label={`Layer ${which.toUpperCase()}`}
+        value={look[which]}
+        onChange={(event) => change({ [which]: event.currentTarget.value })}
+      >
+        {choices.map(({ name, label }) => (
+          <option key={name} value={name}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+  const check = (which: "training" | "test" | "window", label: string) => (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={look[which]}
+        onChange={(event) => change({ [which]: event.currentTarget.checked })}
+      />
+      {label}
+    </label>
+  );
+  return (
+    <section id="map" class="map" aria-labelledby="map-title">
+      <h2 id="map-title" class="visually-hidden">
+        Map
+      </h2>
+      <div class="toolbar">
+        {select("a")}
+        {select("b")}
+        <label>
+          <span>
+            Opacity<span class="visually-hidden"> of layer B</span>
+          </span>
+          <input
+            type="range"
+            min="0"
+            max="1"
+            step="0.05"
+            value={look.opacity}
+            onInput={(event) => change({ opacity: Number(event.currentTarget.value) })}
+          />
+        </label>
+        {layers.has("split") && (
+          <fieldset>
+            <legend>Outline</legend>
+            {check("training", "training")}
+            {check("test", "test")}
+            {report.windows > 1 && report.model && check("window", "window")}
+          </fieldset>
+        )}
+      </div>
+      <MapCanvas report={report} parts={parts} look={look} change={change} />
+      <div class="under">
+        <p id="readout" class="readout" aria-live="polite">
+          {readout(report, pixel)}
+        </p>
+        <button type="button" class="push" onClick={() => exportPicture(report, parts)}>
+          Save PNG
+        </button>
+      </div>
+      {look.cell && (
+        <p class="lit">
+          {plural(lit, "pixel")} lit: {report.classes[look.cell.truth].name} mapped as{" "}
+          {report.classes[look.cell.predicted].name}
+          <button type="button" onClick={() => change({ cell: null })}>
+            Clear
+          </button>
+        </p>
+      )}
+      <Keys layers={layers} look={look} />
+      <Legend report={report} layers={layers} choices={choices} look={look} change={change} />
+    </section>
+  );
+}

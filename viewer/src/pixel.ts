@@ -1,0 +1,99 @@
+// What is known of one pixel.
+
+import { type Details, type Entry, entriesAt, type Layers, NONE, type Report } from "./data";
+
+export interface ScoredClass {
+  index: number;
+  score: number;
+}
+
+export interface Pixel {
+  row: number;
+  col: number;
+  truth: number | null;
+  prediction: number | null;
+  role: "training" | "test" | null;
+  confidence: number | null;
+  novelty: number | null;
+  spectrum: Float64Array | null;
+  reconstruction: Float64Array | null;
+  /// Strongest first.
+  entries: Entry[] | null;
+  /// Best first.
+  scores: ScoredClass[] | null;
+  /// What each method of a comparison says.
+  votes: { method: string; index: number | null }[];
+}
+
+export function spectrumAt(report: Report, details: Details, index: number): Float64Array | null {
+  const { spectra } = details;
+  if (!spectra) return null;
+  const place = spectra.places ? spectra.places[index] : index;
+  if (place < 0) return null;
+  const { low, high } = report.spectra;
+  const bands = report.scene.bands;
+  return Float64Array.from({ length: bands }, (_, band) => {
+    const root = spectra.quantised[place * bands + band] / 255;
+    return low[band] + (high[band] - low[band]) * root * root;
+  });
+}
+
+export function reconstructionOf(report: Report, details: Details, entries: Entry[]): Float64Array | null {
+  const { atoms } = details;
+  if (!atoms || entries.length === 0) return null;
+  const bands = report.scene.bands;
+  const sum = report.offset ? Float64Array.from(report.offset) : new Float64Array(bands);
+  for (const { atom, part } of entries)
+    for (let band = 0; band < bands; ++band) sum[band] += part * atoms[atom * bands + band];
+  return sum;
+}
+
+function scoresAt(report: Report, details: Details, index: number): ScoredClass[] | null {
+  const { scores } = details;
+  if (!scores || !report.scores) return null;
+  const { low, high } = report.scores;
+  const count = report.classes.length;
+  const all = report.classes.map((_, c) => ({
+    index: c,
+    score: low + ((high - low) * scores[index * count + c]) / 255,
+  }));
+  return all.sort((a, b) => b.score - a.score);
+}
+
+export function describePixel(
+  report: Report,
+  layers: Layers,
+  details: Details | null,
+  row: number,
+  col: number,
+): Pixel {
+  const index = row * report.scene.cols + col;
+  const label = (name: string) => {
+    const value = layers.get(name)?.[index] ?? 0;
+    return value > 0 && value <= report.classes.length ? value - 1 : null;
+  };
+  const share = (name: string) => {
+    const value = layers.get(name)?.[index] ?? NONE;
+    return value === NONE ? null : value / 254;
+  };
+  const role = layers.get("split")?.[index];
+  const entries = details?.codes
+    ? entriesAt(details.codes, index).sort((a, b) => Math.abs(b.weight) - Math.abs(a.weight))
+    : null;
+  return {
+    row,
+    col,
+    truth: label("truth"),
+    prediction: label("prediction"),
+    role: role === 1 ? "training" : role === 2 ? "test" : null,
+    confidence: share("confidence"),
+    novelty: share("novelty"),
+    spectrum: details && spectrumAt(report, details, index),
+    reconstruction: details && entries && reconstructionOf(report, details, entries),
+    entries,
+    scores: details && scoresAt(report, details, index),
+    votes: (report.comparison?.maps ?? [])
+      .filter((method) => layers.has(`map-${method}`))
+      .map((method) => ({ method, index: label(`map-${method}`) })),
+  };
+}
