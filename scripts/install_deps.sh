@@ -25,6 +25,7 @@ dev_packages=(
   libbenchmark-dev valgrind                               # benchmarks
   clang-format clang-tidy                                 # code style
   python3 git                                             # check scripts, golden files
+  chromium                                                # tests of the report
 )
 
 fail() {
@@ -37,6 +38,9 @@ case "${1-}" in
   --dev) packages+=("${dev_packages[@]}") ;;
   *) fail "unknown argument '$1' (expected --dev or nothing)" ;;
 esac
+
+# The viewer of reports; a newer Node.js than Debian's is as good.
+command -v npm >/dev/null || packages+=(nodejs npm)
 
 command -v apt-get >/dev/null ||
   fail "apt-get not found: this is not Debian or Ubuntu; install by hand: ${packages[*]}"

@@ -3,9 +3,10 @@
 # Usage: scripts/test.sh [STAGE...]   check: the repository's own checks, each counted as one test;
 #        python: the wheel, in a virtual environment with the newest packages from PyPI; pytest on
 #        python/tests, beside the command of the preset dev;
+#        viewer: types, style and tests of the page of reports, in Node.js and in Chromium;
 #        any other stage is the CMake preset (dev, asan, tsan) to build and run ctest on, and
 #        then pytest on tests/integration with the preset's command.
-#        Default: check dev asan python. JOBS sets the parallelism (default: nproc).
+#        Default: check dev viewer asan python. JOBS sets the parallelism (default: nproc).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 exec </dev/null
@@ -87,13 +88,27 @@ run_python() {
   echo "$code" >"$results/python.pytest.code"
 }
 
-(($#)) || set -- check dev asan python
+# After the preset dev, which installs the packages of the viewer and builds it.
+run_viewer() {
+  if [[ ! -d viewer/node_modules ]]; then
+    record viewer "viewer" skipped "needs Node.js 20.19 or newer and npm"
+    return 0
+  fi
+  local script
+  for script in check lint test browser; do
+    run_step viewer "npm run $script" npm --prefix viewer run --silent "$script" || true
+  done
+}
+
+(($#)) || set -- check dev viewer asan python
 for stage in "$@"; do
   echo "== $stage =="
   if [[ $stage == check ]]; then
     run_checks
   elif [[ $stage == python ]]; then
     run_python
+  elif [[ $stage == viewer ]]; then
+    run_viewer
   elif ! run_preset "$stage"; then
     echo "test.sh: preset $stage did not build; later stages were not run" >&2
     break
