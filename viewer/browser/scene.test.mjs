@@ -461,6 +461,23 @@ test("the theme follows the system and can be turned", async () => {
   await page.emulateMedia({ colorScheme: "light" });
 });
 
+test("paper is light, and a PDF can be made in the dark theme", async () => {
+  const other = await open(browser, url, { colorScheme: "dark" });
+  const themes = await other.page.evaluate(async () => {
+    const theme = async (/** @type {string} */ event) => {
+      dispatchEvent(new Event(event));
+      await Promise.resolve();
+      return document.documentElement.dataset.theme;
+    };
+    return [await theme("beforeprint"), await theme("afterprint")];
+  });
+  assert.deepEqual(themes, ["light", "dark"]);
+  const pdf = await other.page.pdf({ format: "A4" });
+  assert.equal(pdf.subarray(0, 5).toString(), "%PDF-");
+  assert.deepEqual(other.faults, []);
+  await other.page.close();
+});
+
 test("motion is reduced when asked for, and print leaves out the controls", async () => {
   await page.emulateMedia({ reducedMotion: "reduce" });
   assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).scrollBehavior), "auto");

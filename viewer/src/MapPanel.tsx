@@ -58,6 +58,7 @@ function Legend({
           <li key={info.id}>
             <button
               type="button"
+              title={info.name}
               aria-pressed={look.isolate === i}
               onClick={() => change({ isolate: look.isolate === i ? null : i })}
             >

@@ -59,7 +59,7 @@ function ClassAtoms({
             </div>
             <figcaption>
               #{atom} <span title="pixels in which it is active">{count(model.usage[atom])}</span>{" "}
-              <span title="coherence: the largest similarity to another atom">{model.coherence[atom]?.toFixed(2)}</span>
+              <span title="coherence: the largest similarity to another atom">{model.coherence[atom]?.toFixed(3)}</span>
             </figcaption>
           </figure>
         ))}

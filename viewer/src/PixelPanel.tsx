@@ -110,6 +110,17 @@ function Spectrum({ report, pixel, theme }: { report: Report; pixel: Pixel; them
   );
 }
 
+/// From zero to the left or to the right.
+function Bar({ value, low, high, colour }: { value: number; low: number; high: number; colour: string }) {
+  const place = (v: number) => (100 * (v - low)) / (high - low || 1);
+  const [from, to] = [place(Math.min(0, value)), place(Math.max(0, value))];
+  return (
+    <span class="track" style={{ "--zero": `${place(0)}%` }}>
+      <i style={{ left: `${from}%`, width: `${to - from}%`, backgroundColor: cssColour(parseColour(colour)) }} />
+    </span>
+  );
+}
+
 function Atoms({ report, pixel }: { report: Report; pixel: Pixel }) {
   const entries = pixel.entries ?? [];
   const largest = Math.max(...entries.map((entry) => Math.abs(entry.weight)));
@@ -119,25 +130,16 @@ function Atoms({ report, pixel }: { report: Report; pixel: Pixel }) {
         Active atoms <span class="quiet">weight</span>
       </h3>
       {entries.length === 0 && <p class="quiet">None: this pixel has no code.</p>}
-      <ul class="bars signed">
+      <ul class="bars">
         {entries.map(({ atom, weight }) => {
           const info = report.classes[report.model?.atom_classes[atom] ?? -1];
-          const length = (50 * Math.abs(weight)) / largest;
           return (
             <li key={atom} data-atom={atom}>
               <span class="name">
                 <Swatch colour={info?.colour ?? ""} /> <span class="text">{info?.name ?? "unknown class"}</span>{" "}
                 <span class="quiet">#{atom}</span>
               </span>
-              <span class="track">
-                <i
-                  style={{
-                    left: `${weight < 0 ? 50 - length : 50}%`,
-                    width: `${length}%`,
-                    backgroundColor: cssColour(parseColour(info?.colour ?? "")),
-                  }}
-                />
-              </span>
+              <Bar value={weight} low={-largest} high={largest} colour={info?.colour ?? ""} />
               <span class="number">{weight.toFixed(3)}</span>
             </li>
           );
@@ -162,15 +164,7 @@ function Scores({ report, pixel }: { report: Report; pixel: Pixel }) {
             <span class="name">
               <Swatch colour={report.classes[index].colour} /> <span class="text">{report.classes[index].name}</span>
             </span>
-            <span class="track">
-              <i
-                style={{
-                  left: "0",
-                  width: `${(100 * (score - low)) / (high - low || 1)}%`,
-                  backgroundColor: cssColour(parseColour(report.classes[index].colour)),
-                }}
-              />
-            </span>
+            <Bar value={score} low={Math.min(0, low)} high={Math.max(0, high)} colour={report.classes[index].colour} />
             <span class="number">{score.toFixed(3)}</span>
           </li>
         ))}

@@ -43,7 +43,9 @@ function Confusion({
   return (
     <Scroll label="Confusion matrix">
       <table class="confusion" ref={table}>
-        <caption>Rows: truth. Columns: the map. {canLight && "A cell lights up its pixels."}</caption>
+        <caption>
+          <span>Rows: truth. Columns: the map. {canLight && "A cell lights up its pixels."}</span>
+        </caption>
         <thead>
           <tr>
             <td />

@@ -7,7 +7,7 @@ import type { Size } from "./view";
 
 export type Theme = "light" | "dark";
 
-/// The system's choice until the reader makes one.
+/// The system's choice until the reader makes one; paper is always light.
 export function useTheme(): [Theme, () => void] {
   const system = useMemo(() => matchMedia("(prefers-color-scheme: dark)"), []);
   const [dark, setDark] = useState(system.matches);
@@ -17,7 +17,18 @@ export function useTheme(): [Theme, () => void] {
     system.addEventListener("change", follow);
     return () => system.removeEventListener("change", follow);
   }, [system]);
-  const theme = chosen ?? (dark ? "dark" : "light");
+  const [printing, setPrinting] = useState(false);
+  useEffect(() => {
+    const start = () => setPrinting(true);
+    const end = () => setPrinting(false);
+    addEventListener("beforeprint", start);
+    addEventListener("afterprint", end);
+    return () => {
+      removeEventListener("beforeprint", start);
+      removeEventListener("afterprint", end);
+    };
+  }, []);
+  const theme = printing ? "light" : (chosen ?? (dark ? "dark" : "light"));
   useLayoutEffect(() => {
     document.documentElement.dataset.theme = theme;
   }, [theme]);
