@@ -60,7 +60,8 @@ def _from_gdal(path: Path_, chunks: Any) -> "xarray.DataArray":
     import rasterio
     import rioxarray
 
-    with warnings.catch_warnings():
+    # Nothing is written beside a compressed scene.
+    with warnings.catch_warnings(), rasterio.Env(CPL_VSIL_GZIP_WRITE_PROPERTIES="NO"):
         warnings.simplefilter("ignore", rasterio.errors.NotGeoreferencedWarning)
         with rasterio.open(path) as source:
             wavelengths = _wavelengths(source, path)
@@ -72,6 +73,8 @@ def _from_gdal(path: Path_, chunks: Any) -> "xarray.DataArray":
             )
             no_data, gains, offsets = source.nodatavals, np.array(source.scales), np.array(source.offsets)
         scene: Any = rioxarray.open_rasterio(path, chunks=chunks)
+        if chunks is None:
+            scene.load()
     if not good.any():
         raise ValueError(f"{path}: found all {len(good)} bands marked bad, expected at least one good")
     scene = scene.astype(np.float32).drop_vars("band")

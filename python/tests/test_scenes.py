@@ -1,5 +1,6 @@
 """Windows, splits, folds and files, beside NumPy and the command line."""
 
+import gzip
 import json
 
 import numpy as np
@@ -160,6 +161,20 @@ def test_scenes_lose_bad_bands_and_gains(tmp_path, command):
     lazy = read_scene(path, chunks={"y": 7})
     assert lazy.chunks is not None
     np.testing.assert_array_equal(lazy, scene)
+
+
+@pytest.mark.filterwarnings("ignore::rasterio.errors.NotGeoreferencedWarning")
+def test_nothing_is_written_beside_a_compressed_scene(tmp_path):
+    rasterio = pytest.importorskip("rasterio", reason="rasterio is not installed")
+    cube = np.random.default_rng(0).random((30, 20, 40), np.float32)
+    with rasterio.open(tmp_path / "a.img", "w", driver="ENVI", height=30, width=20, count=40, dtype="float32") as out:
+        out.write(np.moveaxis(cube, 2, 0))
+    payload, header = tmp_path / "a.img", tmp_path / "a.hdr"
+    payload.write_bytes(gzip.compress(payload.read_bytes()))
+    header.write_text(header.read_text() + "file compression = 1\n")
+    before = set(tmp_path.iterdir())
+    np.testing.assert_array_equal(read_scene(payload), cube)
+    assert set(tmp_path.iterdir()) == before
 
 
 def test_labels_from_polygons_are_those_of_the_command_line(tmp_path, command):
