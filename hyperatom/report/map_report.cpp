@@ -450,20 +450,23 @@ class Writer {
     return {{"pixels", "all"}, {"low", numbers(low)}, {"high", numbers(high)}};
   }
 
-  /// Differences along the bands, which compress better than values.
+  /// Band by band, as differences to the band before, which compress better than values.
   PageBlock spectra(bool all) const {
     const auto [low, high] = ranges();
+    std::vector<Index> shown;
+    for (Index i = 0; i < pixels(); ++i)
+      if (all || (report_.truth != nullptr && report_.truth->id(i) > 0)) shown.push_back(i);
+    std::vector<std::uint8_t> before(shown.size(), 0);
     std::string bytes;
-    for (Index i = 0; i < pixels(); ++i) {
-      if (!all && (report_.truth == nullptr || report_.truth->id(i) == 0)) continue;
-      std::uint8_t before = 0;
-      for (Index b = 0; b < scene_.info.bands; ++b) {
-        const double range = high[b] - low[b];
-        const double share =
-            range > 0 && scene_.data.valid[at(i)] ? (scene_.data.pixels(b, i) - low[b]) / range : 0;
+    for (Index b = 0; b < scene_.info.bands; ++b) {
+      const double range = high[b] - low[b];
+      for (size_t k = 0; k < shown.size(); ++k) {
+        const double share = range > 0 && scene_.data.valid[at(shown[k])]
+                                 ? (scene_.data.pixels(b, shown[k]) - low[b]) / range
+                                 : 0;
         const std::uint8_t value = quantised(std::sqrt(std::max(0.0, share)), 255);
-        put(bytes, static_cast<std::uint8_t>(value - before));
-        before = value;
+        put(bytes, static_cast<std::uint8_t>(value - before[k]));
+        before[k] = value;
       }
     }
     return make_block("spectra", bytes);
@@ -499,17 +502,15 @@ class Writer {
     }
     std::vector<PageBlock> blocks = {make_block("scores", scores)};
     if (!coded()) return blocks;
-    std::string codes, scales, offsets;
-    for (Index i = 0; i < pixels(); ++i) put_code(map_.codes[at(i)], i, codes, scales, offsets);
+    std::string codes, scales;
+    for (Index i = 0; i < pixels(); ++i) put_code(map_.codes[at(i)], i, codes, scales);
     blocks.push_back(make_block("codes", codes));
     blocks.push_back(make_block("scales", scales));
-    blocks.push_back(make_block("offsets", offsets));
     return blocks;
   }
 
   /// At most 255 atoms: those with the largest weights.
-  void put_code(const PixelCode& code, Index pixel, std::string& codes, std::string& scales,
-                std::string& offsets) const {
+  void put_code(const PixelCode& code, Index pixel, std::string& codes, std::string& scales) const {
     std::vector<size_t> order(code.atoms.size());
     for (size_t k = 0; k < order.size(); ++k) order[k] = k;
     if (order.size() > 255) {
@@ -538,7 +539,7 @@ class Writer {
     const Normalizer::Lengths lengths = model_.normalizer.lengths(scene_.data.pixels.col(pixel));
     put_little_endian(scales, weight);
     put_little_endian(scales, static_cast<float>(lengths.features * part));
-    put_little_endian(offsets, static_cast<float>(lengths.offset));
+    put_little_endian(scales, static_cast<float>(lengths.offset));
   }
 
   const MapReport& report_;

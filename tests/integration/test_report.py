@@ -39,12 +39,11 @@ class Page:
         for _ in range(index):
             place += 1 + 3 * int(codes[place])
         entries = codes[place + 1:place + 1 + 3 * int(codes[place])].reshape(-1, 3)
-        weight, part = self.block("scales", "<f4").reshape(-1, 2)[index]
+        weight, part, offset = self.block("scales", "<f4").reshape(-1, 3)[index]
         signed = entries[:, 1:].astype(np.int8) / 127
         atoms = self.block("atoms", "<f4").reshape(-1, self.json["scene"]["bands"])
-        offset = np.array(self.json["offset"]) * self.block("offsets", "<f4")[index]
         return {"atoms": entries[:, 0].tolist(), "weights": weight * signed[:, 0],
-                "reconstruction": offset + (part * signed[:, 1]) @ atoms[entries[:, 0]]}
+                "reconstruction": offset * np.array(self.json["offset"]) + (part * signed[:, 1]) @ atoms[entries[:, 0]]}
 
 
 def report(hyperatom: Command, *words: object) -> Page:

@@ -201,7 +201,7 @@ TEST(MapReport, SpectraAreThoseOfTheScene) {
   for (Index i = 0; i < 480; ++i) {
     unsigned q = 0;
     for (Index b = 0; b < 15; ++b) {
-      q = (q + static_cast<unsigned char>(bytes[at(i * 15 + b)])) & 255;
+      q = (q + static_cast<unsigned char>(bytes[at(b * 480 + i)])) & 255;
       const double low = json["spectra"]["low"][at(b)], high = json["spectra"]["high"][at(b)];
       const double share = q / 255.0, value = low + (high - low) * share * share;
       if (!f.scene.data.valid[at(i)]) continue;
@@ -231,8 +231,8 @@ TEST(MapReport, CodesAndScoresAreThoseOfTheClassifier) {
     const Explanation why = classifier.explain(*source, i / 24, i % 24);
     ASSERT_EQ(n, why.code.active.size()) << i;
     EXPECT_EQ(ids[at(i)], f.model.class_ids[at(why.class_index)]);
-    const float weight_scale = float_at(scales, 2 * at(i)),
-                part_scale = float_at(scales, 2 * at(i) + 1);
+    const float weight_scale = float_at(scales, 3 * at(i)),
+                part_scale = float_at(scales, 3 * at(i) + 1);
     Vector reconstruction = Vector::Zero(15);
     for (size_t k = 0; k < n; ++k, next += 3) {
       const auto atom = static_cast<unsigned char>(codes[next]);

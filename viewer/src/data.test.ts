@@ -84,9 +84,9 @@ const blocks: Record<string, Uint8Array> = {
   confidence: Uint8Array.of(254, 127, 255),
   split: Uint8Array.of(1, 0, 2),
   "map-svm-l": Uint8Array.of(1, 1, 1),
-  spectra: Uint8Array.of(255, 1, 51, 51),
+  spectra: Uint8Array.of(255, 51, 1, 51),
   codes: Uint8Array.of(2, 0, 0, 127, 64, 1, 0, 0x81, 0xc0, 0, 1, 1, 0, 127, 127),
-  scales: floatBytes([2, 1, 0, 0, 0.5, 4]),
+  scales: floatBytes([2, 1, 1, 0, 0, 1, 0.5, 4, 2]),
   scores: Uint8Array.of(0, 255, 255, 0, 51, 102),
   atoms: floatBytes([1, 2, 3, 4]),
   means: floatBytes([Number.NaN, Number.NaN, 1, 2]),
@@ -120,8 +120,8 @@ describe("streams", () => {
     expect([...readFloats(shifted)]).toEqual([1.5, -0.25]);
     expect([...readShorts(Uint8Array.of(0xfe, 0xff, 0, 1))]).toEqual([-2, 256]);
   });
-  it("sums differences modulo 256 and starts anew at each pixel", () => {
-    expect([...undoDifferences(Uint8Array.of(250, 10, 251, 1, 2, 3), 3)]).toEqual([250, 4, 255, 1, 3, 6]);
+  it("sums differences along the bands, modulo 256", () => {
+    expect([...undoDifferences(Uint8Array.of(250, 1, 10, 2, 251, 3), 3)]).toEqual([250, 4, 255, 1, 3, 6]);
   });
   it("finds the places of labelled pixels", () => {
     expect([...placesOfLabelled(Uint8Array.of(0, 3, 0, 1))]).toEqual([-1, 0, -1, 1]);
@@ -131,7 +131,12 @@ describe("streams", () => {
 describe("codes", () => {
   it("reads narrow entries with signs", () => {
     const bytes = Uint8Array.of(0, 1, 7, 0x81, 127);
-    const codes = { bytes, starts: codeStarts(bytes, 2, false), wide: false, scales: Float32Array.of(0, 0, 2, 4) };
+    const codes = {
+      bytes,
+      starts: codeStarts(bytes, 2, false),
+      wide: false,
+      scales: Float32Array.of(0, 0, 1, 2, 4, 1),
+    };
     expect(entriesAt(codes, 0)).toEqual([]);
     expect(entriesAt(codes, 1)).toEqual([{ atom: 7, weight: -2, part: 4 }]);
   });
@@ -180,6 +185,7 @@ describe("a whole report", () => {
     expect(last.spectrum?.[0]).toBeCloseTo(root[0] ** 2, 12);
     expect(last.spectrum?.[1]).toBeCloseTo(10 + 10 * root[1] ** 2, 12);
     expect(last.entries).toEqual([{ atom: 1, weight: 0.5, part: 4 }]);
+    expect([...(last.reconstruction ?? [])]).toEqual([2 * 0.5 + 4 * 3, 2 * 1 + 4 * 4]);
   });
   it("reads window, atoms and means", async () => {
     const [, details] = await readAll();
@@ -203,7 +209,7 @@ describe("a whole report", () => {
   });
   it("reads spectra of all pixels", async () => {
     const all: Report = { ...report, spectra: { ...report.spectra, pixels: "all" } };
-    const [layers, details] = await readAll({ ...blocks, spectra: Uint8Array.of(0, 0, 255, 0, 0, 255) }, all);
+    const [layers, details] = await readAll({ ...blocks, spectra: Uint8Array.of(0, 255, 0, 0, 0, 255) }, all);
     expect([...(describePixel(all, layers, details, 0, 1).spectrum ?? [])]).toEqual([1, 20]);
   });
   it("names a block of the wrong size", async () => {

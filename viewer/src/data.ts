@@ -128,6 +128,7 @@ export interface Codes {
   bytes: Uint8Array;
   starts: Uint32Array;
   wide: boolean;
+  /// Three a pixel: of weights, of parts, of the offset.
   scales: Float32Array;
 }
 
@@ -213,10 +214,16 @@ export function readShorts(bytes: Uint8Array): Int16Array {
 }
 
 /// Sums the differences along the bands, in place.
+/// From differences to the band before, band by band, to values, pixel by pixel.
 export function undoDifferences(bytes: Uint8Array, bands: number): Uint8Array {
-  for (let start = 0; start < bytes.length; start += bands)
-    for (let i = start + 1; i < start + bands; ++i) bytes[i] += bytes[i - 1];
-  return bytes;
+  const pixels = bytes.length / bands;
+  const values = new Uint8Array(bytes.length);
+  for (let pixel = 0; pixel < pixels; ++pixel)
+    for (let band = 0, value = 0; band < bands; ++band) {
+      value += bytes[band * pixels + pixel];
+      values[pixel * bands + band] = value;
+    }
+  return values;
 }
 
 export function placesOfLabelled(truth: Uint8Array): Int32Array {
@@ -254,8 +261,8 @@ export function entriesAt(codes: Codes, pixel: number): Entry[] {
     const rest = at + (wide ? 2 : 1);
     entries.push({
       atom,
-      weight: (scales[2 * pixel] * signed(bytes[rest])) / 127,
-      part: (scales[2 * pixel + 1] * signed(bytes[rest + 1])) / 127,
+      weight: (scales[3 * pixel] * signed(bytes[rest])) / 127,
+      part: (scales[3 * pixel + 1] * signed(bytes[rest + 1])) / 127,
     });
   }
   return entries;
@@ -301,7 +308,7 @@ export async function readDetails(report: Report, layers: Layers, source: Source
   const codes = async (): Promise<Codes | null> => {
     if (!report.codes) return null;
     const wide = report.codes.atom === "u16";
-    const [bytes, scales] = await Promise.all([source("codes"), get("scales", 8 * pixels)]);
+    const [bytes, scales] = await Promise.all([source("codes"), get("scales", 12 * pixels)]);
     return bytes && scales && { bytes, starts: codeStarts(bytes, pixels, wide), wide, scales: readFloats(scales) };
   };
   const [codeBlock, atomBytes, meanBytes, windowBytes, scores, spectraBlock] = await Promise.all([

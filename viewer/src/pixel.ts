@@ -38,11 +38,17 @@ export function spectrumAt(report: Report, details: Details, index: number): Flo
   });
 }
 
-export function reconstructionOf(report: Report, details: Details, entries: Entry[]): Float64Array | null {
-  const { atoms } = details;
-  if (!atoms || entries.length === 0) return null;
+export function reconstructionOf(
+  report: Report,
+  details: Details,
+  index: number,
+  entries: Entry[],
+): Float64Array | null {
+  const { atoms, codes } = details;
+  if (!atoms || !codes || entries.length === 0) return null;
   const bands = report.scene.bands;
-  const sum = report.offset ? Float64Array.from(report.offset) : new Float64Array(bands);
+  const scale = codes.scales[3 * index + 2];
+  const sum = report.offset ? Float64Array.from(report.offset, (value) => scale * value) : new Float64Array(bands);
   for (const { atom, part } of entries)
     for (let band = 0; band < bands; ++band) sum[band] += part * atoms[atom * bands + band];
   return sum;
@@ -89,7 +95,7 @@ export function describePixel(
     confidence: share("confidence"),
     novelty: share("novelty"),
     spectrum: details && spectrumAt(report, details, index),
-    reconstruction: details && entries && reconstructionOf(report, details, entries),
+    reconstruction: details && entries && reconstructionOf(report, details, index, entries),
     entries,
     scores: details && scoresAt(report, details, index),
     votes: (report.comparison?.maps ?? [])
