@@ -173,6 +173,7 @@ export function MapPanel({
         checked={look[which]}
         onChange={(event) => change({ [which]: event.currentTarget.checked })}
       />
+      <i class={`outline ${which}`} aria-hidden="true" />
       {label}
     </label>
   );

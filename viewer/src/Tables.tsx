@@ -1,7 +1,7 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { Accuracy, Report } from "./data";
 import { saveCsv, saveJson } from "./export";
-import { areaUnit, count, percent, plain } from "./format";
+import { areaUnit, count, percent } from "./format";
 import type { Change, Look } from "./look";
 import { ClassName, type Column, Scroll, Section, SortTable, Swatch } from "./parts";
 import type { Cell } from "./table";
@@ -74,7 +74,7 @@ function Confusion({
                   const share = total > 0 ? n / total : 0;
                   const lit = look.cell?.truth === t && look.cell.predicted === p;
                   const text = n === 0 ? "·" : shares ? percent(share, 1) : count(n);
-                  const strength = `${Math.round(100 * Math.sqrt(share))}%`;
+                  const strength = `${Math.round(100 * Math.cbrt(share))}%`;
                   const base = t === p ? "var(--cool)" : "var(--warm)";
                   return (
                     <td key={classes[p].id} class={n === 0 ? "zero" : ""}>
@@ -174,7 +174,7 @@ function classColumns(report: Report, rows: ClassRow[]): Column<ClassRow>[] {
     columns.push({
       label: `Area, ${unit.name}`,
       value: (row) => row.area,
-      show: (row) => (row.area === null ? "–" : plain(row.area / unit.size)),
+      show: (row) => (row.area === null ? "–" : (row.area / unit.size).toFixed(unit.digits)),
     });
   }
   return columns;

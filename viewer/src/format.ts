@@ -41,9 +41,10 @@ export function bandAxis(bands: number, wavelengths: number[] | null): BandAxis 
 export interface AreaUnit {
   name: string;
   size: number;
+  digits: number;
 }
 
 export function areaUnit(total: number): AreaUnit {
-  if (total >= 1e8) return { name: "km²", size: 1e6 };
-  return total >= 1e5 ? { name: "ha", size: 1e4 } : { name: "m²", size: 1 };
+  if (total >= 1e8) return { name: "km²", size: 1e6, digits: 2 };
+  return total >= 1e5 ? { name: "ha", size: 1e4, digits: 2 } : { name: "m²", size: 1, digits: 0 };
 }
