@@ -131,7 +131,13 @@ describe("streams", () => {
 describe("codes", () => {
   it("reads narrow entries with signs", () => {
     const bytes = Uint8Array.of(0, 1, 7, 0x81, 127);
-    const codes = { bytes, starts: codeStarts(bytes, 2, false), wide: false, scales: Float32Array.of(0, 0, 2, 4) };
+    const codes = {
+      bytes,
+      starts: codeStarts(bytes, 2, false),
+      wide: false,
+      scales: Float32Array.of(0, 0, 2, 4),
+      offsets: null,
+    };
     expect(entriesAt(codes, 0)).toEqual([]);
     expect(entriesAt(codes, 1)).toEqual([{ atom: 7, weight: -2, part: 4 }]);
   });
@@ -162,6 +168,12 @@ describe("a whole report", () => {
       { index: 0, score: -1 },
     ]);
     expect(pixel.votes).toEqual([{ method: "svm-l", index: 0 }]);
+  });
+  it("takes the offset as often as a pixel's own factor says", async () => {
+    const [layers, details] = await readAll({ ...blocks, offsets: floatBytes([10, 0, 0.5]) });
+    const part = 64 / 127;
+    expect(describePixel(report, layers, details, 0, 0).reconstruction?.[0]).toBeCloseTo(5 + part - 3 * part, 12);
+    expect(describePixel(report, layers, details, 0, 2).reconstruction?.[1]).toBeCloseTo(0.5 + 4 * 4, 12);
   });
   it("knows what a pixel lacks", async () => {
     const [layers, details] = await readAll();

@@ -129,6 +129,8 @@ export interface Codes {
   starts: Uint32Array;
   wide: boolean;
   scales: Float32Array;
+  /// What each pixel's reconstruction takes the offset times; null: once.
+  offsets: Float32Array | null;
 }
 
 /// What the pixel and the model panels need; read after the map is on the screen.
@@ -301,8 +303,14 @@ export async function readDetails(report: Report, layers: Layers, source: Source
   const codes = async (): Promise<Codes | null> => {
     if (!report.codes) return null;
     const wide = report.codes.atom === "u16";
-    const [bytes, scales] = await Promise.all([source("codes"), get("scales", 8 * pixels)]);
-    return bytes && scales && { bytes, starts: codeStarts(bytes, pixels, wide), wide, scales: readFloats(scales) };
+    const [bytes, scales, offsets] = await Promise.all([
+      source("codes"),
+      get("scales", 8 * pixels),
+      get("offsets", 4 * pixels),
+    ]);
+    if (!bytes || !scales) return null;
+    const starts = codeStarts(bytes, pixels, wide);
+    return { bytes, starts, wide, scales: readFloats(scales), offsets: offsets && readFloats(offsets) };
   };
   const [codeBlock, atomBytes, meanBytes, windowBytes, scores, spectraBlock] = await Promise.all([
     codes(),

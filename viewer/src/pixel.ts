@@ -38,11 +38,17 @@ export function spectrumAt(report: Report, details: Details, index: number): Flo
   });
 }
 
-export function reconstructionOf(report: Report, details: Details, entries: Entry[]): Float64Array | null {
-  const { atoms } = details;
+export function reconstructionOf(
+  report: Report,
+  details: Details,
+  index: number,
+  entries: Entry[],
+): Float64Array | null {
+  const { atoms, codes } = details;
   if (!atoms || entries.length === 0) return null;
   const bands = report.scene.bands;
-  const sum = report.offset ? Float64Array.from(report.offset) : new Float64Array(bands);
+  const times = codes?.offsets ? codes.offsets[index] : 1;
+  const sum = Float64Array.from({ length: bands }, (_, band) => times * (report.offset?.[band] ?? 0));
   for (const { atom, part } of entries)
     for (let band = 0; band < bands; ++band) sum[band] += part * atoms[atom * bands + band];
   return sum;
@@ -89,7 +95,7 @@ export function describePixel(
     confidence: share("confidence"),
     novelty: share("novelty"),
     spectrum: details && spectrumAt(report, details, index),
-    reconstruction: details && entries && reconstructionOf(report, details, entries),
+    reconstruction: details && entries && reconstructionOf(report, details, index, entries),
     entries,
     scores: details && scoresAt(report, details, index),
     votes: (report.comparison?.maps ?? [])
