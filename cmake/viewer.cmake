@@ -15,7 +15,7 @@ if(HYPERATOM_VIEWER)
     set(viewer ${PROJECT_SOURCE_DIR}/viewer)
     file(GLOB_RECURSE viewer_sources CONFIGURE_DEPENDS ${viewer}/src/*)
     add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/viewer.packages
-      COMMAND ${NPM} install --no-save --no-audit --no-fund --loglevel=error
+      COMMAND ${NPM} ci --no-audit --no-fund --loglevel=error
       COMMAND ${CMAKE_COMMAND} -E touch ${PROJECT_BINARY_DIR}/viewer.packages
       DEPENDS ${viewer}/package-lock.json WORKING_DIRECTORY ${viewer} VERBATIM
       COMMENT "Installing the packages of the viewer")

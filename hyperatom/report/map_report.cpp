@@ -502,15 +502,17 @@ class Writer {
     }
     std::vector<PageBlock> blocks = {make_block("scores", scores)};
     if (!coded()) return blocks;
-    std::string codes, scales;
-    for (Index i = 0; i < pixels(); ++i) put_code(map_.codes[at(i)], i, codes, scales);
+    std::string codes, scales, offsets;
+    for (Index i = 0; i < pixels(); ++i) put_code(map_.codes[at(i)], i, codes, scales, offsets);
     blocks.push_back(make_block("codes", codes));
     blocks.push_back(make_block("scales", scales));
+    blocks.push_back(make_block("offsets", offsets));
     return blocks;
   }
 
   /// At most 255 atoms: those with the largest weights.
-  void put_code(const PixelCode& code, Index pixel, std::string& codes, std::string& scales) const {
+  void put_code(const PixelCode& code, Index pixel, std::string& codes, std::string& scales,
+                std::string& offsets) const {
     std::vector<size_t> order(code.atoms.size());
     for (size_t k = 0; k < order.size(); ++k) order[k] = k;
     if (order.size() > 255) {
@@ -539,7 +541,7 @@ class Writer {
     const Normalizer::Lengths lengths = model_.normalizer.lengths(scene_.data.pixels.col(pixel));
     put_little_endian(scales, weight);
     put_little_endian(scales, static_cast<float>(lengths.features * part));
-    put_little_endian(scales, static_cast<float>(lengths.offset));
+    put_little_endian(offsets, static_cast<float>(lengths.offset));
   }
 
   const MapReport& report_;

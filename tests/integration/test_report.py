@@ -39,7 +39,8 @@ class Page:
         for _ in range(index):
             place += 1 + 3 * int(codes[place])
         entries = codes[place + 1:place + 1 + 3 * int(codes[place])].reshape(-1, 3)
-        weight, part, offset = self.block("scales", "<f4").reshape(-1, 3)[index]
+        weight, part = self.block("scales", "<f4").reshape(-1, 2)[index]
+        offset = self.block("offsets", "<f4")[index]
         signed = entries[:, 1:].astype(np.int8) / 127
         atoms = self.block("atoms", "<f4").reshape(-1, self.json["scene"]["bands"])
         return {"atoms": entries[:, 0].tolist(), "weights": weight * signed[:, 0],

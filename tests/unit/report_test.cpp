@@ -231,8 +231,8 @@ TEST(MapReport, CodesAndScoresAreThoseOfTheClassifier) {
     const Explanation why = classifier.explain(*source, i / 24, i % 24);
     ASSERT_EQ(n, why.code.active.size()) << i;
     EXPECT_EQ(ids[at(i)], f.model.class_ids[at(why.class_index)]);
-    const float weight_scale = float_at(scales, 3 * at(i)),
-                part_scale = float_at(scales, 3 * at(i) + 1);
+    const float weight_scale = float_at(scales, 2 * at(i)),
+                part_scale = float_at(scales, 2 * at(i) + 1);
     Vector reconstruction = Vector::Zero(15);
     for (size_t k = 0; k < n; ++k, next += 3) {
       const auto atom = static_cast<unsigned char>(codes[next]);

@@ -1,9 +1,9 @@
-// Text in a report is untrusted, blocks may be missing or damaged, and real reports are pages too.
+// Text in a report is untrusted, and blocks may be missing or damaged.
 
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join, resolve } from "node:path";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { embed } from "../fixture/embed.mjs";
@@ -222,24 +222,3 @@ test("a damaged block is named, the rest is shown", async () => {
   assert(await page.locator(".stage canvas").isVisible());
   await page.close();
 });
-
-// Reports that hyperatom wrote, when make test names them.
-for (const file of (process.env.HYPERATOM_REPORTS ?? "").split(":").filter(Boolean)) {
-  for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
-    test(`${basename(file)} opens without faults, ${colorScheme}`, async (context) => {
-      const { page, faults } = await open(browser, pathToFileURL(resolve(file)).href, { colorScheme });
-      const marks = await page.evaluate(() =>
-        performance.getEntriesByType("mark").map((mark) => `${mark.name} ${Math.round(mark.startTime)} ms`),
-      );
-      context.diagnostic(marks.join(", "));
-      for (const id of await page
-        .locator(".top nav a")
-        .evaluateAll((links) => links.map((link) => link.getAttribute("href"))))
-        assert.equal(await page.locator(String(id)).count(), 1, `panel ${id}`);
-      assert.equal(await page.locator('[role="alert"]').count(), 0);
-      assert.deepEqual(await seriousFindings(page), []);
-      assert.deepEqual(faults, []);
-      await page.close();
-    });
-  }
-}

@@ -21,4 +21,4 @@ export const fixtureUrl = (name) => new URL(`../dist/${name}.html`, import.meta.
 
 /** Waits until every block is read. @param {import("playwright-core").Page} page */
 export const ready = (page) =>
-  page.waitForFunction(() => performance.getEntriesByName("hyperatom:ready").length > 0, null, { timeout: 20_000 });
+  page.waitForFunction(() => performance.getEntriesByName("hyperatom:ready").length > 0, null, { timeout: 60_000 });

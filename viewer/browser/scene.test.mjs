@@ -7,7 +7,7 @@ import { makeScene } from "../fixture/scene.mjs";
 import { fixtureUrl, launch } from "./launch.mjs";
 import { clickPixel, mapColours, open, seriousFindings } from "./pages.mjs";
 
-const { report, blocks, cube, atoms, active } = makeScene();
+const { report, blocks, cube, atoms, active, times } = makeScene();
 const { rows, cols, bands } = report.scene;
 const url = fixtureUrl("scene");
 const block = (/** @type {string} */ name) => /** @type {Uint8Array} */ (blocks.get(name));
@@ -128,7 +128,10 @@ for (const [row, col] of [
       assert(Math.abs(nanometres - wavelength) <= 5e-4 * wavelength);
       const span = report.spectra.high[b] - report.spectra.low[b];
       assert(Math.abs(measured - cube[p * bands + b]) <= span / 255 + 1e-4, `spectrum of band ${b}`);
-      const sum = active[p].reduce((s, { atom, part }) => s + part * atoms[atom * bands + b], report.offset[b]);
+      const sum = active[p].reduce(
+        (s, { atom, part }) => s + part * atoms[atom * bands + b],
+        times[p] * report.offset[b],
+      );
       const largest = Math.max(...active[p].map(({ part }) => Math.abs(part)));
       assert(Math.abs(rebuilt - sum) <= (largest / 254) * active[p].length * 0.3 + 1e-4, `reconstruction of band ${b}`);
     });

@@ -144,7 +144,7 @@ export function MapCanvas({
     zoom(factor, view.x + (look.cursor[1] + 0.5) * view.scale, view.y + (look.cursor[0] + 0.5) * view.scale);
 
   return (
-    <div class="stage" ref={box} style={{ aspectRatio: `${cols} / ${rows}` }}>
+    <div class={rows > 1.25 * cols ? "stage tall" : "stage"} ref={box} style={{ aspectRatio: `${cols} / ${rows}` }}>
       {/* biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: the arrow keys are the map's own */}
       <canvas
         ref={canvas}

@@ -128,8 +128,9 @@ export interface Codes {
   bytes: Uint8Array;
   starts: Uint32Array;
   wide: boolean;
-  /// Three a pixel: of weights, of parts, of the offset.
   scales: Float32Array;
+  /// What each pixel's reconstruction takes the offset times; null: once.
+  offsets: Float32Array | null;
 }
 
 /// What the pixel and the model panels need; read after the map is on the screen.
@@ -261,8 +262,8 @@ export function entriesAt(codes: Codes, pixel: number): Entry[] {
     const rest = at + (wide ? 2 : 1);
     entries.push({
       atom,
-      weight: (scales[3 * pixel] * signed(bytes[rest])) / 127,
-      part: (scales[3 * pixel + 1] * signed(bytes[rest + 1])) / 127,
+      weight: (scales[2 * pixel] * signed(bytes[rest])) / 127,
+      part: (scales[2 * pixel + 1] * signed(bytes[rest + 1])) / 127,
     });
   }
   return entries;
@@ -308,8 +309,14 @@ export async function readDetails(report: Report, layers: Layers, source: Source
   const codes = async (): Promise<Codes | null> => {
     if (!report.codes) return null;
     const wide = report.codes.atom === "u16";
-    const [bytes, scales] = await Promise.all([source("codes"), get("scales", 12 * pixels)]);
-    return bytes && scales && { bytes, starts: codeStarts(bytes, pixels, wide), wide, scales: readFloats(scales) };
+    const [bytes, scales, offsets] = await Promise.all([
+      source("codes"),
+      get("scales", 8 * pixels),
+      get("offsets", 4 * pixels),
+    ]);
+    if (!bytes || !scales) return null;
+    const starts = codeStarts(bytes, pixels, wide);
+    return { bytes, starts, wide, scales: readFloats(scales), offsets: offsets && readFloats(offsets) };
   };
   const [codeBlock, atomBytes, meanBytes, windowBytes, scores, spectraBlock] = await Promise.all([
     codes(),

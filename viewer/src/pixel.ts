@@ -45,10 +45,10 @@ export function reconstructionOf(
   entries: Entry[],
 ): Float64Array | null {
   const { atoms, codes } = details;
-  if (!atoms || !codes || entries.length === 0) return null;
+  if (!atoms || entries.length === 0) return null;
   const bands = report.scene.bands;
-  const scale = codes.scales[3 * index + 2];
-  const sum = report.offset ? Float64Array.from(report.offset, (value) => scale * value) : new Float64Array(bands);
+  const times = codes?.offsets ? codes.offsets[index] : 1;
+  const sum = Float64Array.from({ length: bands }, (_, band) => times * (report.offset?.[band] ?? 0));
   for (const { atom, part } of entries)
     for (let band = 0; band < bands; ++band) sum[band] += part * atoms[atom * bands + band];
   return sum;

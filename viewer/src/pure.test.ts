@@ -195,10 +195,10 @@ describe("format", () => {
 });
 
 describe("shapes", () => {
-  it("scales to unit length without the offset", () => {
-    expect([...(shapeOf([4, 5], [1, 1]) ?? [])]).toEqual([0.6, 0.8]);
+  it("scales to unit length, with the offset", () => {
+    expect([...(shapeOf([2, 3], [1, 1]) ?? [])]).toEqual([0.6, 0.8]);
     expect(shapeOf([Number.NaN, 1], null)).toBeNull();
-    expect(shapeOf([1, 1], [1, 1])).toBeNull();
+    expect(shapeOf([-1, -1], [1, 1])).toBeNull();
   });
   it("gives a class its atoms, most used first", () => {
     const report = { scene: { bands: 2 }, offset: null } as Report;

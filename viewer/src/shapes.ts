@@ -1,11 +1,11 @@
-// Atoms and mean spectra as shapes: without the offset and scaled to unit length, since an atom has no scale of its own.
+// Atoms and mean spectra as shapes: atoms with the offset, both scaled to unit length, since an atom has no scale of its own.
 
 import type { Details, Model, Report } from "./data";
 
 export type Shape = Float64Array;
 
 export function shapeOf(values: ArrayLike<number>, offset: number[] | null): Shape | null {
-  const shape = Float64Array.from(values, (value, band) => value - (offset?.[band] ?? 0));
+  const shape = Float64Array.from(values, (value, band) => value + (offset?.[band] ?? 0));
   const norm = Math.hypot(...shape);
   return norm > 0 && Number.isFinite(norm) ? shape.map((value) => value / norm) : null;
 }
@@ -19,10 +19,10 @@ export interface ClassShapes {
 export function shapesOfClass(report: Report, model: Model, details: Details, index: number): ClassShapes {
   const { bands } = report.scene;
   const line = (values: Float32Array, at: number) => values.subarray(at * bands, (at + 1) * bands);
-  const mean = details.means && shapeOf(line(details.means, index), report.offset);
+  const mean = details.means && shapeOf(line(details.means, index), null);
   const atoms: ClassShapes["atoms"] = [];
   model.atom_classes.forEach((owner, atom) => {
-    const shape = owner === index && details.atoms ? shapeOf(line(details.atoms, atom), null) : null;
+    const shape = owner === index && details.atoms ? shapeOf(line(details.atoms, atom), report.offset) : null;
     if (shape) atoms.push({ atom, shape });
   });
   atoms.sort((a, b) => model.usage[b.atom] - model.usage[a.atom]);
