@@ -94,10 +94,15 @@ run_viewer() {
     record viewer "viewer" skipped "needs Node.js 20.19 or newer and npm"
     return 0
   fi
-  local script
-  for script in check lint test browser; do
+  local script reports
+  for script in check lint test; do
     run_step viewer "npm run $script" npm --prefix viewer run --silent "$script" || true
   done
+  if reports=$(scripts/make_reports.sh build/dev/bin/hyperatom build/reports); then
+    run_step viewer "npm run browser" env HYPERATOM_REPORTS="$reports" npm --prefix viewer run --silent browser || true
+  else
+    record viewer "reports for the browser" failed "scripts/make_reports.sh"
+  fi
 }
 
 (($#)) || set -- check dev viewer asan python
