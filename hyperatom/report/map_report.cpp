@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 
 #include "hyperatom/base/error.hpp"
@@ -185,9 +186,15 @@ class Writer {
 
   Json scene_json() const {
     const SceneInfo& info = scene_.info;
-    Json json = {{"file", info.path},    {"rows", info.rows},      {"cols", info.cols},
-                 {"bands", info.bands},  {"wavelengths", nullptr}, {"crs", nullptr},
-                 {"transform", nullptr}, {"composite", nullptr}};
+    // Its name alone: a page is sent to others, whom the folders of this machine do not concern.
+    Json json = {{"file", std::filesystem::path(info.path).filename().string()},
+                 {"rows", info.rows},
+                 {"cols", info.cols},
+                 {"bands", info.bands},
+                 {"wavelengths", nullptr},
+                 {"crs", nullptr},
+                 {"transform", nullptr},
+                 {"composite", nullptr}};
     if (info.wavelengths.size() > 0) json["wavelengths"] = numbers(info.wavelengths);
     if (!info.georeference.crs.empty()) json["crs"] = info.georeference.crs;
     if (info.georeference.transform) json["transform"] = *info.georeference.transform;

@@ -94,6 +94,7 @@ def test_tables_are_those_of_the_run(hyperatom: Command, example: Example) -> No
     assert len(page.json["model"]["training"]) == 5
     assert page.json["made"]["command"].startswith("hyperatom report ")
     assert page.json["scene"]["wavelengths"] is not None
+    assert page.json["scene"]["file"] == "scene.img"
     classified = hyperatom("classify", example.scene, "-m", example.run, "-o", "map.tif", "--json").json
     assert [area["pixels"] for area in page.json["areas"]] == [each["pixels"] for each in classified["classes"]]
     assert (gdal.Open(str(hyperatom.folder / "map.tif")).ReadAsArray().ravel() == page.block("prediction")).all()
