@@ -39,9 +39,6 @@ case "${1-}" in
   *) fail "unknown argument '$1' (expected --dev or nothing)" ;;
 esac
 
-# The viewer of reports; a newer Node.js than Debian's is as good.
-command -v npm >/dev/null || packages+=(nodejs npm)
-
 command -v apt-get >/dev/null ||
   fail "apt-get not found: this is not Debian or Ubuntu; install by hand: ${packages[*]}"
 
@@ -65,5 +62,10 @@ apt_get() {
 
 echo "install_deps: installing ${missing[*]}"
 apt_get update || fail "apt-get update failed (see above)"
+# The viewer of reports is built where Node.js is new enough; that of Debian 12 is not.
+node="$(apt-cache policy nodejs | sed -n 's/^ *Candidate: //p')"
+if ! command -v npm >/dev/null && dpkg --compare-versions "${node:-0}" ge 20.19; then
+  missing+=(nodejs npm)
+fi
 apt_get install --no-install-recommends "${missing[@]}" ||
   fail "apt-get could not install: ${missing[*]} (see above)"
