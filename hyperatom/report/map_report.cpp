@@ -115,7 +115,6 @@ class Writer {
   ReportPage page(std::string_view viewer, size_t most_bytes) {
     Json json = document();
     std::vector<PageBlock> blocks = layers(json);
-    const PageBlock all_spectra = spectra(true), labelled_spectra = spectra(false);
     const std::vector<PageBlock> codes = code_blocks();
     ReportPage result;
     // From all there is to maps alone.
@@ -124,8 +123,8 @@ class Writer {
       if (where == std::string("labelled") && report_.truth == nullptr) continue;
       json["spectra"]["pixels"] = where;
       std::vector<PageBlock> chosen = blocks;
-      if (where == std::string("all")) chosen.push_back(all_spectra);
-      if (where == std::string("labelled")) chosen.push_back(labelled_spectra);
+      if (where == std::string("all")) chosen.push_back(spectra(true));
+      if (where == std::string("labelled")) chosen.push_back(spectra(false));
       if (with_codes)
         chosen.insert(chosen.end(), codes.begin(), codes.end());
       else
