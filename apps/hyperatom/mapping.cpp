@@ -45,11 +45,10 @@ Georeference moved_down(Georeference georeference, Index rows) {
 RasterContent map_content(const Model& model) {
   RasterContent content;
   const auto largest = static_cast<size_t>(model.class_ids.back());
-  content.class_names.resize(largest);  // an empty name: no such class
+  content.class_names = names_by_number(model);
   content.class_colours = default_colours(static_cast<Index>(largest));
   for (size_t c = 0; c < model.class_ids.size(); ++c) {
     const auto place = static_cast<size_t>(model.class_ids[c]) - 1;
-    content.class_names[place] = model.class_names[c];
     content.class_colours[place] = model.class_colours[c];
   }
   content.metadata = {{"HYPERATOM_METHOD", model.method},
@@ -115,6 +114,13 @@ Json class_areas(const Model& model, const std::vector<Index>& counts) {
 }
 
 }  // namespace
+
+std::vector<std::string> names_by_number(const Model& model) {
+  std::vector<std::string> names(at(model.class_ids.back()));
+  for (size_t c = 0; c < model.class_ids.size(); ++c)
+    names[at(model.class_ids[c] - 1)] = model.class_names[c];
+  return names;
+}
 
 Result classify(const MapRequest& request, Console& console) {
   const auto start = std::chrono::steady_clock::now();

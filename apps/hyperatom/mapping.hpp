@@ -17,6 +17,9 @@ struct MapRequest {
   std::string shard = {};  ///< "i/n": the i-th of n bands of rows; empty: all
 };
 
+/// Names of the classes 1, 2, ...; an empty name: no such class.
+std::vector<std::string> names_by_number(const Model& model);
+
 Result classify(const MapRequest& request, Console& console);
 
 }  // namespace hyperatom::cli

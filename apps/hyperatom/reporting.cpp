@@ -10,6 +10,7 @@
 #include "apps/hyperatom/accuracy.hpp"
 #include "apps/hyperatom/args.hpp"
 #include "apps/hyperatom/interrupt.hpp"
+#include "apps/hyperatom/mapping.hpp"
 #include "apps/hyperatom/material.hpp"
 #include "apps/hyperatom/run_folder.hpp"
 #include "hyperatom/base/error.hpp"
@@ -52,14 +53,6 @@ Labels merged(const Labels& training, const Labels& test) {
   return all;
 }
 
-/// By number; an empty name: no such class.
-std::vector<std::string> names_by_number(const Model& model) {
-  std::vector<std::string> names(at(model.class_ids.back()));
-  for (size_t c = 0; c < model.class_ids.size(); ++c)
-    names[at(model.class_ids[c] - 1)] = model.class_names[c];
-  return names;
-}
-
 Known what_is_known(const ReportRequest& request, const Model& model, Console& console) {
   Known known;
   if (request.labels.path.empty()) {
@@ -93,13 +86,18 @@ std::vector<EpochRecord> training_record(const fs::path& path) {
     std::vector<std::string> fields;
     std::istringstream words(line);
     for (std::string field; std::getline(words, field, ',');) fields.push_back(field);
-    if (fields.size() < 3) continue;
-    EpochRecord epoch{std::stol(fields[0]), std::stod(fields[1]), std::stod(fields[2])};
-    if (fields.size() > 8 && !fields[7].empty()) {
-      epoch.validation_loss = std::stod(fields[7]);
-      epoch.validation_accuracy = std::stod(fields[8]);
+    try {
+      EpochRecord epoch{std::stol(fields.at(0)), std::stod(fields.at(1)), std::stod(fields.at(2))};
+      if (fields.size() > 8) {
+        epoch.validation_loss = std::stod(fields[7]);
+        epoch.validation_accuracy = std::stod(fields[8]);
+      }
+      record.push_back(epoch);
+    } catch (const std::logic_error&) {  // of stol, stod and at
+      throw DataError(fmt::format(
+          "{}: '{}' is no line of a training's record, expected epoch,loss,accuracy,...",
+          path.string(), line));
     }
-    record.push_back(epoch);
   }
   return record;
 }

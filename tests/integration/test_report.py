@@ -139,6 +139,18 @@ def test_small_pages_say_what_is_missing(hyperatom: Command) -> None:
     assert len(page.text) <= 1_000_000
 
 
+@pytest.mark.usefixtures("viewer")
+def test_damaged_record_of_training_is_named(hyperatom: Command, example: Example) -> None:
+    run = hyperatom.folder / "run"
+    run.mkdir()
+    (run / "model.safetensors").write_bytes((example.run / "model.safetensors").read_bytes())
+    for line in ("1,0.5", "x,0.5,0.5", "1,0.5,many"):
+        (run / "results.csv").write_text(f"epoch,loss,accuracy\n{line}\n")
+        message = hyperatom("report", example.scene, "-m", "run", "-o", "page.html", code=3).stderr
+        assert "results.csv" in message and line in message
+    assert not (hyperatom.folder / "page.html").exists()
+
+
 def test_svm_has_a_map_and_scores_but_no_atoms(hyperatom: Command, example: Example, viewer: None) -> None:
     hyperatom("train", example.scene, "--labels", example.labels, "--split", example.split, "--method", "svm-k",
               "--kernel", "gaussian(sigma=0.1)", "--cost", 10, "--normalize", "unit", "-o", "run")
