@@ -214,6 +214,7 @@ def main() -> int:
             warmed.add(cell.window == 1)
         result = measurement.cell(cell)
         result["real"] = problems.scene(SIZES[cell.atoms]).real
+        result["machine"] = processor()  # a run that is resumed may have moved
         document["cells"].append(result)
         ratios = ratios_of(result)
         print(f"{cell.name:64} {1 / result['seconds']:>10,.0f}/s  rows {result['rows']:5.1f}  " + "  ".join(f"{key} {told(ratio)}" for key, ratio in ratios.items())

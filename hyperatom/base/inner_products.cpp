@@ -24,10 +24,11 @@ inline void accumulate(Pack (&sums)[cols][rows], const double* x, Index x_stride
   }
 }
 
-/// `rows` x `cols` entries at a time: twelve running sums fill the registers of AVX2.
+/// `rows` x `cols` entries at a time: twelve running sums fill the registers of AVX2. Not inlined:
+/// where several kinds share one function the compiler keeps some of the sums in memory.
 template <int rows, int cols>
-void tile(const double* x, Index x_stride, const double* y, Index y_stride, Index bands, double* k,
-          Index k_stride) {
+[[gnu::noinline]] void tile(const double* x, Index x_stride, const double* y, Index y_stride,
+                            Index bands, double* k, Index k_stride) {
   Pack sums[cols][rows];
   simd::clear(sums);
   Index b = 0;
@@ -55,8 +56,30 @@ void panel(const MatrixView& X, const double* y, Index y_stride, double* k, Inde
   Index i = 0;
   for (; i + 4 <= m; i += 4)
     tile<4, cols>(X.data() + i * stride, stride, y, y_stride, X.rows(), k + i, k_stride);
-  for (; i < m; ++i)
-    tile<1, cols>(X.data() + i * stride, stride, y, y_stride, X.rows(), k + i, k_stride);
+  const double* rest = X.data() + i * stride;
+  if (m - i == 3) tile<3, cols>(rest, stride, y, y_stride, X.rows(), k + i, k_stride);
+  if (m - i == 2) tile<2, cols>(rest, stride, y, y_stride, X.rows(), k + i, k_stride);
+  if (m - i == 1) tile<1, cols>(rest, stride, y, y_stride, X.rows(), k + i, k_stride);
+}
+
+/// Several at a time: one sum alone waits for itself.
+template <int count>
+void norms(const double* x, Index stride, Index bands, double* squares) {
+  Pack sums[count];
+  simd::clear(sums);
+  Index b = 0;
+  const auto add = [&](const auto& load) {
+#pragma GCC unroll 4
+    for (int i = 0; i < count; ++i) {
+      const Pack xi = load(x + i * stride + b);
+      sums[i] = simd::multiply_add(xi, xi, sums[i]);
+    }
+  };
+  for (; b + simd::width <= bands; b += simd::width)
+    add([](const double* p) { return simd::load(p); });
+  if (b < bands) add([&](const double* p) { return simd::load_part(p, bands - b); });
+#pragma GCC unroll 4
+  for (int i = 0; i < count; ++i) squares[i] = simd::sum(sums[i]);
 }
 
 }  // namespace
@@ -78,11 +101,12 @@ void inner_products(const MatrixView& X, const MatrixView& Y, Eigen::Ref<Matrix>
 }
 
 Vector squared_norms(const MatrixView& X) {
-  Vector norms(X.cols());
-  for (Index i = 0; i < X.cols(); ++i)
-    tile<1, 1>(X.data() + i * X.outerStride(), 0, X.data() + i * X.outerStride(), 0, X.rows(),
-               &norms[i], 0);
-  return norms;
+  Vector squares(X.cols());
+  const Index stride = X.outerStride();
+  Index i = 0;
+  for (; i + 4 <= X.cols(); i += 4) norms<4>(X.data() + i * stride, stride, X.rows(), &squares[i]);
+  for (; i < X.cols(); ++i) norms<1>(X.data() + i * stride, stride, X.rows(), &squares[i]);
+  return squares;
 }
 
 }  // namespace hyperatom

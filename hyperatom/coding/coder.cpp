@@ -130,8 +130,7 @@ void WindowCoder::start(const WarmStart& start) {
     usable.rows.push_back(row);
     usable.values.push_back(start.values[i]);
   }
-  lasso_->start(usable);
-  joint_->start(usable);
+  start_ = std::move(usable);
 }
 
 const SparseCode& WindowCoder::encode(const Columns& B, double kappa) {
@@ -139,6 +138,11 @@ const SparseCode& WindowCoder::encode(const Columns& B, double kappa) {
     throw OptionError(fmt::format(
         "the window has {} kernel columns of length {}, expected at least one of length {}",
         B.cols(), B.rows(), coder_->atoms()));
+  if (start_) {  // the solver whose turn it is; the other forgets
+    lasso_->start(B.cols() == 1 ? *start_ : WarmStart{});
+    joint_->start(B.cols() == 1 ? WarmStart{} : *start_);
+    start_.reset();
+  }
   const CoderOptions& options = coder_->options();
   if (!all_finite(B) || !std::isfinite(kappa))
     give_up(B, code_);

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "hyperatom/coding/atom_gram.hpp"
@@ -105,6 +106,7 @@ class WindowCoder {
   const Coder* coder_;
   std::unique_ptr<LassoSolver> lasso_;
   std::unique_ptr<JointSolver> joint_;
+  std::optional<WarmStart> start_;  // of the next window
   SparseCode code_;
 };
 

@@ -64,24 +64,25 @@ Parameters sum_gradients(const Kernel& kernel, const Parameters& parameters,
   const Index d = parameters.atoms();
   Parameters sum{Matrix::Zero(parameters.D.rows(), d), Matrix::Zero(parameters.W.rows(), d),
                  Vector::Zero(parameters.b.size())};
-  Matrix pairs = Matrix::Zero(d, d);
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const SampleGradient& part = parts[i];
-    const Vector slope = weights[i] * part.slope;
-    if (slope.size() > 0) sum.b += slope;
-    for (size_t k = 0; k < part.active.size(); ++k) {
-      const Index column = static_cast<Index>(k);
-      const Index atom = part.active[k];
-      sum.D.col(atom) += weights[i] * part.atoms.col(column);
-      if (slope.size() > 0) sum.W.col(atom) += part.code[column] * slope;
-      for (size_t l = 0; l < part.active.size(); ++l)
-        pairs(part.active[l], atom) += weights[i] * part.pairs(static_cast<Index>(l), column);
+  for (size_t i = 0; i < parts.size(); ++i)
+    if (parts[i].slope.size() > 0) sum.b += weights[i] * parts[i].slope;
+  parallel_for_blocks(d, 8, [&](Index first, Index count) {  // what belongs to some atoms
+    Matrix pairs = Matrix::Zero(count, d);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const SampleGradient& part = parts[i];
+      const Vector slope = weights[i] * part.slope;
+      for (size_t k = 0; k < part.active.size(); ++k) {
+        const Index column = static_cast<Index>(k), atom = part.active[k];
+        if (atom < first || atom >= first + count) continue;
+        sum.D.col(atom) += weights[i] * part.atoms.col(column);
+        if (slope.size() > 0) sum.W.col(atom) += part.code[column] * slope;
+        for (size_t l = 0; l < part.active.size(); ++l)
+          pairs(atom - first, part.active[l]) +=
+              weights[i] * part.pairs(column, static_cast<Index>(l));
+      }
     }
-  }
-  parallel_for_blocks(d, 16, [&](Index first, Index count) {
     sum.D.middleCols(first, count) -=
-        kernel.pullback(parameters.D.middleCols(first, count), parameters.D,
-                        Matrix(pairs.middleRows(first, count)));
+        kernel.pullback(parameters.D.middleCols(first, count), parameters.D, pairs);
   });
   return sum;
 }

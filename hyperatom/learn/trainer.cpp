@@ -151,7 +151,7 @@ std::vector<Index> Trainer::draw(Index t) {
 void Trainer::code_windows(std::span<const Index> batch, const CodeVisitor& visit) {
   const Matrix& D = state_.parameters.D;
   Matrix K(D.cols(), D.cols());
-  parallel_for_blocks(D.cols(), 16, [&](Index first, Index count) {
+  parallel_for_blocks(D.cols(), 8, [&](Index first, Index count) {
     kernel_->gram(D, D.middleCols(first, count), K.middleCols(first, count));
   });
   const Coder coder(K, options().coding());

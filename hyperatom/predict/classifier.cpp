@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <future>
+#include <exception>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "hyperatom/base/error.hpp"
 #include "hyperatom/base/parallel.hpp"
@@ -16,8 +17,8 @@
 namespace hyperatom {
 namespace {
 
-constexpr Index soon = 16384;  // pixels after which progress is told
-constexpr Index block = 64;    // pixels whose kernel columns are formed at a time
+constexpr Index enough = 16384;  // pixels of a strip, after which progress is told
+constexpr Index block = 64;      // pixels whose kernel columns are formed at a time
 constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
 
 /// Rows of kernel columns: those that the windows of the present strip reach.
@@ -84,15 +85,15 @@ class Pass {
         first_col_(first_col),
         end_col_(end_col < 0 ? source.info().cols : end_col) {}
 
-  /// Strips of this many rows stay within `megabytes`, even if all of their rows were at hand at
-  /// once: a row costs its kernel columns, its pixels as read, and its results.
-  Index strip_height(Index megabytes, Index rows) const {
-    const auto per_pixel =
-        static_cast<double>(8 * model_.atoms() + 4 * model_.bands() + 4 * model_.classes() + 32);
+  /// Strips of this many rows stay within `megabytes`: a row costs its kernel columns, its pixels
+  /// as read, and its results, which wait for the sink while those of the next strip are made.
+  Index strip_height(Index megabytes) const {
+    const auto per_pixel = static_cast<double>(8 * model_.atoms() + 4 * model_.bands() +
+                                               2 * (4 * model_.classes() + 16));
     const double fit =
         static_cast<double>(megabytes) * 1e6 / (per_pixel * static_cast<double>(cols()));
     return std::clamp<Index>(static_cast<Index>(fit) - 2 * neighborhoods_.reach(), 1,
-                             std::max<Index>(1, rows));
+                             std::max<Index>(1, enough / cols()));
   }
 
   void begin(Index first, Index height) {
@@ -104,7 +105,24 @@ class Pass {
     rows_.valid.resize(at(most));
   }
 
-  void open_strip(Index first, Index count, bool codes, ClassifiedStrip& strip) {
+  /// Has the kernel columns of all rows that windows of [first, first + count) reach.
+  void read_up_to(Index first, Index count) {
+    rows_.drop_before(first - neighborhoods_.reach(), model_.atoms());
+    const Index needed = rows_missing(first, count);
+    if (needed <= 0) return;
+    if (failure_) std::rethrow_exception(failure_);
+    if (!std::exchange(ahead_, false)) source_.read(rows_.first + rows_.count, needed, read_);
+    const Index offset = rows_.count * cols(), pixels = needed * cols();
+    std::copy(read_.valid.begin(), read_.valid.end(), rows_.valid.begin() + offset);
+    parallel_for_blocks(pixels, block, [&](Index begin, Index size) {
+      const Matrix X = model_.normalizer.apply(read_.pixels.middleCols(begin, size));
+      kernel_.gram(model_.dictionary, X, rows_.columns.middleCols(offset + begin, size));
+      rows_.diagonal.segment(offset + begin, size) = kernel_.diagonal(X);
+    });
+    rows_.count += needed;
+  }
+
+  void open_strip(Index first, Index count, bool codes, ClassifiedStrip& strip) const {
     strip.first = first;
     strip.count = count;
     strip.ids.assign(at(count * cols()), 0);
@@ -114,19 +132,19 @@ class Pass {
     strip.codes.assign(codes ? at(count * cols()) : 0, {});
   }
 
-  /// Classifies rows [first, first + count) of the strip, which follow those of the call before.
-  /// What the next call needs, with its rows of the scene [next, next + next_count), is read
-  /// meanwhile.
-  void classify_rows(Index first, Index count, ClassifiedStrip& strip, ClassifyReport& report,
-                     Index next, Index next_count) {
-    read_up_to(strip.first + first, count);
-    if (next_count > 0 && parallel_slots() > 1) read_ahead(next, next_count);
+  /// Classifies the rows of the strip, for which all has been read. Meanwhile what the next
+  /// strip, of `next_count` rows, needs is read, and `hand_over` is called; both on any thread.
+  void classify(ClassifiedStrip& strip, ClassifyReport& report, Index next_count,
+                const std::function<void()>& hand_over) {
     const Index segments = (end_col_ - first_col_ + classify_segment - 1) / classify_segment;
-    parts_.assign(at(count * segments), {});
-    parallel_for(count * segments, [&](Index task, Index) {
-      const Index begin = first_col_ + task % segments * classify_segment;
-      code_segment(first + task / segments, begin, std::min(end_col_, begin + classify_segment),
-                   strip, parts_[at(task)]);
+    parts_.assign(at(strip.count * segments), {});
+    parallel_for(2 + strip.count * segments, [&](Index task, Index) {
+      if (task == 0) return read_ahead(strip.first + strip.count, next_count);
+      if (task == 1) return hand_over();
+      const Index row = (task - 2) / segments, segment = (task - 2) % segments;
+      const Index begin = first_col_ + segment * classify_segment;
+      code_segment(row, begin, std::min(end_col_, begin + classify_segment), strip,
+                   parts_[at(task - 2)]);
     });
     for (const ClassifyReport& part : parts_) {
       report.classified += part.classified;
@@ -150,7 +168,10 @@ class Pass {
                        .code = coded.evidence.code != nullptr ? *coded.evidence.code : SparseCode{},
                        .scores = judgement.scores,
                        .confidence = judgement.confidence,
-                       .novelty = judgement.novelty};
+                       .novelty = judgement.novelty,
+                       .spectrum = read_.pixels.col((row - rows_.first) * cols() + col)};
+                   if (coded.evidence.code != nullptr)
+                     result.reconstruction = reconstruction(coded, result.spectrum);
                    for (const Index pixel : coded.window)
                      result.window.push_back(rows_.first * cols() + pixel);
                  });
@@ -179,30 +200,17 @@ class Pass {
            (rows_.first + rows_.count);
   }
 
+  /// What goes wrong is told when these rows' turn comes.
   void read_ahead(Index first, Index count) {
-    const Index begin = rows_.first + rows_.count, missing = rows_missing(first, count);
-    if (missing > 0)
-      ahead_ = std::async(std::launch::async,
-                          [this, begin, missing] { source_.read(begin, missing, read_); });
-  }
-
-  /// Has the kernel columns of all rows that windows of [first, first + count) reach.
-  void read_up_to(Index first, Index count) {
-    rows_.drop_before(first - neighborhoods_.reach(), model_.atoms());
-    const Index needed = rows_missing(first, count);
-    if (needed <= 0) return;
-    if (ahead_.valid())
-      ahead_.get();
-    else
-      source_.read(rows_.first + rows_.count, needed, read_);
-    const Index offset = rows_.count * cols(), pixels = needed * cols();
-    std::copy(read_.valid.begin(), read_.valid.end(), rows_.valid.begin() + offset);
-    parallel_for_blocks(pixels, block, [&](Index begin, Index size) {
-      const Matrix X = model_.normalizer.apply(read_.pixels.middleCols(begin, size));
-      kernel_.gram(model_.dictionary, X, rows_.columns.middleCols(offset + begin, size));
-      rows_.diagonal.segment(offset + begin, size) = kernel_.diagonal(X);
-    });
-    rows_.count += needed;
+    const Index missing = count > 0 ? rows_missing(first, count) : 0;
+    if (missing <= 0) return;
+    const ThreadLimit one(1);  // the others are at work
+    try {
+      source_.read(rows_.first + rows_.count, missing, read_);
+      ahead_ = true;
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
   }
 
   /// The windows of pixels [begin, end) of one row of the scene, one after the other: `visit(col,
@@ -252,20 +260,36 @@ class Pass {
     });
   }
 
+  /// With what the active atoms add up to nearly the pixel.
+  Vector parts_of(const CodedWindow& coded) const {
+    const SparseCode& code = *coded.evidence.code;
+    Vector cross(code.A.rows());
+    for (Index i = 0; i < cross.size(); ++i)
+      cross[i] = coded.evidence.columns[0][code.active[at(i)]];
+    return kernel_.preimage(code.A.col(0), cross, coded.own);
+  }
+
   PixelCode pixel_code(const CodedWindow& coded) const {
     const SparseCode& code = *coded.evidence.code;
-    const Vector weights = code.A.col(0);
-    Vector cross(weights.size());
+    const Vector parts = parts_of(coded);
     PixelCode result;
-    for (Index i = 0; i < weights.size(); ++i) {
-      cross[i] = coded.evidence.columns[0][code.active[at(i)]];
+    for (Index i = 0; i < parts.size(); ++i) {
       result.atoms.push_back(static_cast<std::int32_t>(code.active[at(i)]));
-      result.weights.push_back(static_cast<float>(weights[i]));
+      result.weights.push_back(static_cast<float>(code.A(i, 0)));
+      result.parts.push_back(static_cast<float>(parts[i]));
     }
-    for (const double part : kernel_.preimage(weights, cross, coded.own))
-      result.parts.push_back(static_cast<float>(part));
     result.gap = code.objective > 0 ? code.gap / code.objective : 0;
     return result;
+  }
+
+  Vector reconstruction(const CodedWindow& coded, const Eigen::VectorXf& pixel) const {
+    const Vector parts = parts_of(coded);
+    Vector features = Vector::Zero(model_.dictionary.rows());
+    for (Index i = 0; i < parts.size(); ++i)
+      features += parts[i] * model_.dictionary.col(coded.evidence.code->active[at(i)]);
+    const Normalizer::Lengths lengths = model_.normalizer.lengths(pixel);
+    return lengths.features * model_.normalizer.spectra(features) +
+           lengths.offset * model_.normalizer.offset;
   }
 
   Judgement judge(const CodedWindow& coded) const {
@@ -290,7 +314,8 @@ class Pass {
   ColumnRows rows_;
   Strip read_;
   std::vector<ClassifyReport> parts_;
-  std::future<void> ahead_;  // reads into read_; at last, so that it is waited for first
+  bool ahead_ = false;          // whether read_ has the rows after those at hand
+  std::exception_ptr failure_;  // why it hasn't
 };
 
 }  // namespace
@@ -344,23 +369,27 @@ ClassifyReport Classifier::classify(SceneSource& source, const ClassifyOptions& 
   const Index end_col =
       options.cols < 0 ? scene.cols : std::min(scene.cols, options.first_col + options.cols);
   Pass pass(model_, *kernel_, coder_, *scorer_, source, options.first_col, end_col);
-  const Index height = pass.strip_height(options.ram, end - options.first);
-  const Index rows_at_once = std::clamp<Index>(soon / scene.cols, 1, height);
-  pass.begin(options.first, rows_at_once);
+  const Index height = pass.strip_height(options.ram);
+  pass.begin(options.first, height);
   ClassifyReport report;
-  ClassifiedStrip strip;
+  ClassifiedStrip strip, done;
+  const auto hand_over = [&] {
+    if (done.count > 0) sink(done);
+  };
   for (Index first = options.first; first < end; first += height) {
     const Index count = std::min(height, end - first);
-    pass.open_strip(first, count, options.codes, strip);
-    for (Index row = 0; row < count; row += rows_at_once) {
-      const Index rows = std::min(rows_at_once, count - row);
-      const Index next = first + row + rows;
-      const Index left = std::min(row + rows < count ? count - row - rows : height, end - next);
-      pass.classify_rows(row, rows, strip, report, next, std::min(rows_at_once, left));
-      if (progress && !progress(first + row + rows - options.first)) return report;
+    try {
+      pass.read_up_to(first, count);
+    } catch (...) {
+      hand_over();
+      throw;
     }
-    sink(strip);
+    pass.open_strip(first, count, options.codes, strip);
+    pass.classify(strip, report, std::min(height, end - first - count), hand_over);
+    std::swap(strip, done);
+    if (progress && !progress(first + count - options.first)) return report;
   }
+  hand_over();
   report.active /= static_cast<double>(std::max<Index>(1, report.classified));
   return report;
 }

@@ -66,6 +66,8 @@ struct Explanation {
   Vector scores = {};              ///< of the classes
   double confidence = 0;
   double novelty = 0;
+  Eigen::VectorXf spectrum = {};  ///< the pixel as it was read
+  Vector reconstruction = {};     ///< what its atoms make of it, in bands; empty for an SVM
 };
 
 class Classifier {
@@ -77,8 +79,9 @@ class Classifier {
   /// was trained on.
   void expect_fits(const SceneInfo& scene) const;
 
-  /// Hands every strip to `sink`, in order. `progress` is told the rows done so far, often; false
-  /// stops, and the last strip is then not handed over.
+  /// Hands every strip to `sink`, in order, one at a time, on any thread, while the next is
+  /// classified. `progress` is told the rows done so far, often; false stops, and the last strip is
+  /// then not handed over.
   ClassifyReport classify(SceneSource& source, const ClassifyOptions& options,
                           const std::function<void(const ClassifiedStrip&)>& sink,
                           const std::function<bool(Index rows)>& progress = {}) const;

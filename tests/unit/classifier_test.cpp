@@ -136,12 +136,32 @@ TEST(Classifier, RowsThatCannotBeReadEndTheMap) {
     const ThreadLimit limit(threads);
     BrokenSource source(f.scene, 15);
     Index rows = 0;
-    EXPECT_THROW(
-        Classifier(f.model).classify(source, {.ram = 0},
-                                     [&](const ClassifiedStrip& strip) { rows += strip.count; }),
-        DataError);
+    EXPECT_THROW(Classifier(f.model).classify(source, {.ram = 0},
+                                              [&](const ClassifiedStrip& strip) {
+                                                EXPECT_EQ(strip.first, rows);
+                                                rows += strip.count;
+                                              }),
+                 DataError);
     EXPECT_EQ(rows, 15);
   }
+}
+
+/// Strips are handed over while the next is classified.
+TEST(Classifier, AStripThatCannotBeTakenEndsTheMap) {
+  const Fixture f = make_fixture(1, 23, 150);
+  const auto source = make_source(f.scene);
+  for (const int threads : {1, 2})
+    for (const Index full : {0, 9, 22}) {
+      const ThreadLimit limit(threads);
+      Index rows = 0;
+      EXPECT_THROW(Classifier(f.model).classify(*source, {.ram = 0},
+                                                [&](const ClassifiedStrip& strip) {
+                                                  if (strip.first == full) throw IoError("full");
+                                                  rows += strip.count;
+                                                }),
+                   IoError);
+      EXPECT_EQ(rows, full);
+    }
 }
 
 TEST_P(ClassifierWindows, RowsInTheMiddleAreThoseOfTheWholeScene) {
