@@ -18,33 +18,6 @@
 namespace hyperatom {
 namespace {
 
-/// Calls f with a value of the type in which the elements are stored.
-template <class Function>
-void with_type(Element element, const Function& f) {
-  switch (element) {
-    case Element::i8:
-      return f(std::int8_t{});
-    case Element::u8:
-      return f(std::uint8_t{});
-    case Element::i16:
-      return f(std::int16_t{});
-    case Element::u16:
-      return f(std::uint16_t{});
-    case Element::i32:
-      return f(std::int32_t{});
-    case Element::u32:
-      return f(std::uint32_t{});
-    case Element::i64:
-      return f(std::int64_t{});
-    case Element::u64:
-      return f(std::uint64_t{});
-    case Element::f32:
-      return f(float{});
-    case Element::f64:
-      return f(double{});
-  }
-}
-
 template <class T>
 T load(const std::vector<std::byte>& values, Index at) {
   T value;

@@ -17,6 +17,33 @@ constexpr std::uint64_t largest_deflate_ratio = 1032;
 /// e.g. "uint16", "float64"
 std::string name(Element element);
 
+/// Calls f with a value of the type in which the elements are stored.
+template <class Function>
+void with_type(Element element, const Function& f) {
+  switch (element) {
+    case Element::i8:
+      return f(std::int8_t{});
+    case Element::u8:
+      return f(std::uint8_t{});
+    case Element::i16:
+      return f(std::int16_t{});
+    case Element::u16:
+      return f(std::uint16_t{});
+    case Element::i32:
+      return f(std::int32_t{});
+    case Element::u32:
+      return f(std::uint32_t{});
+    case Element::i64:
+      return f(std::int64_t{});
+    case Element::u64:
+      return f(std::uint64_t{});
+    case Element::f32:
+      return f(float{});
+    case Element::f64:
+      return f(double{});
+  }
+}
+
 /// The bytes of an array; nothing when that is beyond what can be counted or a length is negative.
 std::optional<std::uint64_t> byte_count(const std::vector<Index>& shape, Element element);
 

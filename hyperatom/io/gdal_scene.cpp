@@ -13,6 +13,7 @@
 #include "hyperatom/io/data_error.hpp"
 #include "hyperatom/io/gdal.hpp"
 #include "hyperatom/io/place.hpp"
+#include "hyperatom/io/raw_cube.hpp"
 #include "hyperatom/io/raw_size.hpp"
 
 namespace hyperatom {
@@ -62,7 +63,9 @@ constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 class GdalSource final : public SceneSource {
  public:
   GdalSource(Dataset dataset, SceneInfo info)
-      : dataset_(std::move(dataset)), info_(std::move(info)) {
+      : dataset_(std::move(dataset)),
+        info_(std::move(info)),
+        raw_(RawCube::open(*dataset_, info_.path)) {
     for (const Index band : info_.source_bands) {
       gdal_bands_.push_back(static_cast<int>(band) + 1);
       scales_.push_back(scale_of(*dataset_->GetRasterBand(gdal_bands_.back()), info_.path));
@@ -94,6 +97,7 @@ class GdalSource final : public SceneSource {
 
  private:
   void read_stored(Index first, Index count, MatrixF& pixels) {
+    if (raw_) return raw_->read(first, count, info_.source_bands, pixels);
     pixels.resize(info_.bands, count * info_.cols);
     constexpr GSpacing item = sizeof(float);
     const int cols = static_cast<int>(info_.cols), rows = static_cast<int>(count);
@@ -123,6 +127,7 @@ class GdalSource final : public SceneSource {
 
   Dataset dataset_;
   SceneInfo info_;
+  std::unique_ptr<RawCube> raw_;  // null: GDAL reads
   std::vector<int> gdal_bands_;
   std::vector<BandScale> scales_;
   Eigen::VectorXf no_data_;  // of every band; NaN, which equals nothing, where there is none

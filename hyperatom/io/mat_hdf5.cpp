@@ -15,6 +15,7 @@
 #include "hyperatom/base/safetensors.hpp"
 #include "hyperatom/io/array_layout.hpp"
 #include "hyperatom/io/data_error.hpp"
+#include "hyperatom/io/descriptor.hpp"
 
 namespace hyperatom {
 namespace {
@@ -24,28 +25,6 @@ constexpr std::uint32_t max_variables = 10000;
 constexpr std::uint32_t max_dimensions = 32;
 
 std::string reason(int error) { return std::system_category().message(error); }
-
-/// A file descriptor, above those of the standard streams, closed at the end.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) { reset(fd); }
-  ~Descriptor() { reset(-1); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int get() const { return fd_; }
-  void reset(int fd) {
-    if (fd_ >= 0) close(fd_);
-    fd_ = fd;
-    if (fd < 0 || fd > STDERR_FILENO) return;
-    fd_ = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    close(fd);
-  }
-
- private:
-  int fd_ = -1;
-};
 
 std::filesystem::path helper_program(const std::string& path) {
   if (const char* named = std::getenv("HYPERATOM_MAT73"); named != nullptr && *named != '\0')

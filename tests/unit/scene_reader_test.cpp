@@ -5,12 +5,21 @@
 #include <gmock/gmock.h>
 #include <zlib.h>
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <limits>
+#include <numeric>
+#include <random>
 
 #include "hyperatom/base/error.hpp"
+#include "hyperatom/base/parallel.hpp"
 #include "hyperatom/io/label_reader.hpp"
+#include "hyperatom/io/raw_cube.hpp"
 #include "tests/support/envi.hpp"
 #include "tests/support/mat5.hpp"
 #include "tests/support/npy.hpp"
@@ -358,8 +367,6 @@ TEST(EnviScene, ReadsCompressedFilesAndLeavesNothingBesideThem) {
   thrown<DataError>([&] { open_scene(path); });
 }
 
-// ---- Other formats of GDAL ----------------------------------------------------------------------
-
 /// A GeoTIFF of Envi's values.
 std::filesystem::path write_tiff(const TemporaryFolder& folder,
                                  const std::function<void(GDALDataset&)>& change = {}) {
@@ -376,6 +383,147 @@ std::filesystem::path write_tiff(const TemporaryFolder& folder,
   GDALClose(dataset);
   return path;
 }
+
+// ---- Past GDAL ----------------------------------------------------------------------------------
+
+/// Rows, columns and bands of more than one piece and one tile (io/raw_cube.cpp).
+constexpr int many_rows = 70, many_cols = 150, many_bands = 31;
+
+/// Values of any bits, and those that a float can hardly hold, in either byte order.
+template <class T>
+std::string any_values(bool swapped) {
+  std::mt19937 random(7);
+  std::vector<T> values(many_rows * many_cols * many_bands);
+  for (T& value : values) {
+    std::array<unsigned char, sizeof(T)> bytes;
+    for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(random());
+    std::memcpy(&value, bytes.data(), sizeof value);
+  }
+  using Limits = std::numeric_limits<T>;
+  const std::array special = {Limits::max(),
+                              Limits::lowest(),
+                              Limits::min(),
+                              Limits::denorm_min(),
+                              Limits::infinity(),
+                              Limits::quiet_NaN(),
+                              T(-Limits::infinity()),
+                              T(0),
+                              T(1)};
+  std::ranges::copy(special, values.begin() + 5);
+  std::string bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+  if (swapped)
+    for (size_t at = 0; at < bytes.size(); at += sizeof(T))
+      std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                   bytes.begin() + static_cast<std::ptrdiff_t>(at + sizeof(T)));
+  return bytes;
+}
+
+bool same_number(float a, float b) {
+  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) ||
+         (std::isnan(a) && std::isnan(b));
+}
+
+void expect_what_gdal_reads(const Envi& envi) {
+  SCOPED_TRACE(envi.header());
+  const TemporaryFolder folder;
+  const auto path = envi.write(folder);
+  GDALAllRegister();
+  const std::unique_ptr<GDALDataset> dataset(
+      GDALDataset::FromHandle(GDALOpen(path.c_str(), GA_ReadOnly)));
+  ASSERT_NE(dataset, nullptr);
+  const auto cube = RawCube::open(*dataset, path.string());
+  ASSERT_NE(cube, nullptr);
+  std::vector<Index> all(many_bands);
+  std::iota(all.begin(), all.end(), Index{0});
+  for (const std::vector<Index>& bands : {all, {2, 3, 17}})
+    for (const auto& [first, count] : {std::pair{0, many_rows}, {many_rows - 3, 3}, {11, 1}}) {
+      const ThreadLimit threads(1 + first % 2);
+      MatrixF found, expected(bands.size(), count * many_cols);
+      cube->read(first, count, bands, found);
+      std::vector<int> from_one;
+      for (const Index band : bands) from_one.push_back(static_cast<int>(band) + 1);
+      const auto item = static_cast<GSpacing>(sizeof(float)), column = item * expected.rows();
+      ASSERT_EQ(dataset->RasterIO(GF_Read, 0, first, many_cols, count, expected.data(), many_cols,
+                                  count, GDT_Float32, static_cast<int>(bands.size()),
+                                  from_one.data(), column, column * many_cols, item, nullptr),
+                CE_None);
+      ASSERT_EQ(found.rows(), expected.rows());
+      ASSERT_EQ(found.cols(), expected.cols());
+      EXPECT_TRUE(std::ranges::equal(found.reshaped(), expected.reshaped(), same_number));
+    }
+}
+
+template <class T>
+void expect_what_gdal_reads_of(const std::string& type) {
+  Envi envi;
+  envi.lines = std::to_string(many_rows);
+  envi.samples = std::to_string(many_cols);
+  envi.band_count = std::to_string(many_bands);
+  envi.type = type;
+  for (const bool swapped : {false, true}) {
+    envi.byte_order = swapped ? "1" : "0";
+    const std::string values = any_values<T>(swapped);
+    for (const std::string interleave : {"bsq", "bil", "bip"}) {
+      envi.interleave = interleave;
+      envi.more.clear();
+      for (const int offset : {0, 13}) {
+        envi.offset = std::to_string(offset);
+        envi.payload = std::string(static_cast<size_t>(offset), 'x') + values;
+        expect_what_gdal_reads(envi);
+      }
+      if (interleave == "bsq") continue;
+      envi.offset = "0";
+      envi.more = "major frame offsets = {5, 3}\n";
+      envi.payload = values + std::string(many_rows * 8, 'x');
+      expect_what_gdal_reads(envi);
+    }
+  }
+}
+
+TEST(RawCube, ReadsWhatGdalReads) {
+  expect_what_gdal_reads_of<std::uint8_t>("1");
+  expect_what_gdal_reads_of<std::int16_t>("2");
+  expect_what_gdal_reads_of<std::int32_t>("3");
+  expect_what_gdal_reads_of<float>("4");
+  expect_what_gdal_reads_of<double>("5");
+  expect_what_gdal_reads_of<std::uint16_t>("12");
+  expect_what_gdal_reads_of<std::uint32_t>("13");
+  if (GDALVersionInfo("VERSION_NUM") < std::string("3070000")) return;
+  expect_what_gdal_reads_of<std::int64_t>("14");
+  expect_what_gdal_reads_of<std::uint64_t>("15");
+}
+
+TEST(RawCube, LeavesToGdalWhatOnlyItUnderstands) {
+  const TemporaryFolder folder;
+  Envi envi;
+  envi.more = "file compression = 1\n";
+  const auto compressed = envi.write(folder);
+  write_gzip(compressed, envi.payload);
+  for (const auto& path : {compressed, write_tiff(folder)}) {
+    GDALAllRegister();
+    const std::unique_ptr<GDALDataset> dataset(
+        GDALDataset::FromHandle(GDALOpen(path.c_str(), GA_ReadOnly)));
+    ASSERT_NE(dataset, nullptr);
+    EXPECT_EQ(RawCube::open(*dataset, path.string()), nullptr);
+  }
+}
+
+TEST(RawCube, SaysThatAFileWasCutWhileItWasRead) {
+  const TemporaryFolder folder;
+  for (const std::string interleave : {"bsq", "bil", "bip"}) {
+    Envi envi;
+    envi.interleave = interleave;
+    const auto path = envi.write(folder);
+    const auto source = open_scene(path);
+    std::filesystem::resize_file(path, 23);
+    Strip strip;
+    source->read(0, 1, strip);
+    const std::string message = thrown<DataError>([&] { source->read(1, 1, strip); });
+    EXPECT_EQ(message, path.string() + ": can't be read: it has become shorter");
+  }
+}
+
+// ---- Other formats of GDAL ----------------------------------------------------------------------
 
 TEST(GdalScene, ReadsGeoTiffWithItsGeoreferenceAndMetadata) {
   const TemporaryFolder folder;
