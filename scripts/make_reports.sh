@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes reports for the tests of the viewer: of the demo and, where the data are, of Indian Pines; beside each, what
-# `explain --json` says of two of its pixels. Prints their paths, set apart by colons.
+# Makes reports for the tests of the viewer: of the demo, its map against its labels, methods on its scene and, where the
+# data are, of Indian Pines; beside those of a model, what `explain --json` says of two pixels. Prints their paths, set
+# apart by colons.
 # Usage: scripts/make_reports.sh COMMAND FOLDER
 set -euo pipefail
 hyperatom=$(realpath "$1") folder=$2
@@ -19,7 +20,12 @@ explain() {  # NAME SCENE RUN
 "$hyperatom" demo -o demo --overwrite --quiet >/dev/null
 cp demo/run/report.html demo.html
 explain demo demo/scene.img demo/run
-reports=$PWD/demo.html
+"$hyperatom" evaluate demo/map.tif --labels demo/labels.tif --split demo/split.json -o evaluated --report --overwrite --quiet >/dev/null
+cp evaluated/report.html demo-evaluate.html
+"$hyperatom" compare demo/scene.img --labels demo/labels.tif --per-class 10 --repeats 2 --methods svm-l,svm-k,src-l12-k,sdl-l12-k \
+  --grid lambda1=0.1 --epochs 5 -o compared --report --overwrite --quiet >/dev/null
+cp compared/report.html demo-compare.html
+reports=$PWD/demo.html:$PWD/demo-evaluate.html:$PWD/demo-compare.html
 if [[ -f $data/indian_pines.mat ]]; then
   "$hyperatom" train "$data/indian_pines.mat" --labels "$data/fixed_train_695.mat" --test-labels "$data/fixed_test_9671.mat" \
     --window 25 --epochs 30 --kernel 'gaussian(sigma=32)' -o ip --overwrite --report --quiet >/dev/null

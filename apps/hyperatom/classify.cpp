@@ -1,5 +1,7 @@
 // `hyperatom classify`: a scene and a model to a map.
 #include "apps/hyperatom/mapping.hpp"
+#include "apps/hyperatom/reporting.hpp"
+#include "hyperatom/base/error.hpp"
 
 namespace hyperatom::cli {
 namespace {
@@ -38,13 +40,28 @@ class Classify final : public Verb {
     arguments.option({.name = "shard",
                       .value = &request_.shard,
                       .help = "i/n: only the i-th of n parts of the rows, for job arrays"});
+    arguments.flag("report", report_, "also make a page to look at, beside the map: map.html");
     request_.output.declare(arguments);
   }
 
-  Result run(const Common&, Console& console) override { return classify(request_, console); }
+  Result run(const Common& common, Console& console) override {
+    if (!report_) return classify(request_, console);
+    if (!request_.shard.empty())
+      throw OptionError("--report shows a whole scene, of which --shard is a part: give one");
+    const ReportRequest page{
+        .scene = request_.scene,
+        .model = request_.model,
+        .page = std::filesystem::path(request_.map).replace_extension(".html").string(),
+        .overwrite = request_.output.overwrite};
+    expect_page(page);
+    Result result = classify(request_, console);
+    append_page(result, report(page, common, console));
+    return result;
+  }
 
  private:
   MapRequest request_;
+  bool report_ = false;
 };
 
 }  // namespace

@@ -10,11 +10,13 @@
 
 #include "apps/hyperatom/args.hpp"
 #include "apps/hyperatom/interrupt.hpp"
+#include "apps/hyperatom/reporting.hpp"
 #include "apps/hyperatom/run_folder.hpp"
 #include "apps/hyperatom/tuned.hpp"
 #include "hyperatom/base/error.hpp"
 #include "hyperatom/eval/comparison.hpp"
 #include "hyperatom/learn/model_file.hpp"
+#include "hyperatom/report/comparison_report.hpp"
 
 namespace hyperatom::cli {
 namespace {
@@ -171,18 +173,20 @@ class Compare final : public Verb {
                       .choices = papers});
     arguments.option({.name = "output", .value = &folder_, .help = "the folder to make"}, 'o');
     arguments.option({.name = "resume", .value = &resume_, .help = "the folder to go on with"});
+    arguments.flag("report", report_, "also make report.html, a page to look at");
     arguments.flag("overwrite", overwrite_, "replace the comparison that is there");
     settings_.declare(arguments);
     request_.declare_options(arguments, {"method"});
   }
 
   Result run(const Common& common, Console& console) override {
+    if (report_) expect_viewer();
     if (!resume_.empty()) {
       if (request_.anything() || settings_.anything() || rule_.anything() || !folder_.empty() ||
           overwrite_ || common.seed != 0 || methods_ != "all" || repeats_ != 1 || paper_ != "auto")
         throw OptionError(
             "--resume goes on with a comparison as it was begun: it takes no other option but "
-            "--jobs");
+            "--jobs and --report");
       return go_on(console);
     }
     request_.expect_data("compare");
@@ -337,7 +341,43 @@ class Compare final : public Verb {
                                folder.top().path().string()));
       throw;
     }
-    return report(folder, cells, splits, paper, scene);
+    Result result = tables(folder, cells, splits, paper, scene);
+    if (report_) {
+      material.use(all.front(), request_, folder.split(1).split().string());
+      append_page(result, page(folder, cells, paper, material, command, console));
+    }
+    return result;
+  }
+
+  /// With the maps of the models of the first split.
+  Result page(const ComparisonFolder& folder, const std::vector<Cell>& cells,
+              const PaperTable* paper, Material& material, const std::vector<std::string>& command,
+              Console& console) const {
+    const Scene scene = read_all(*material.source);
+    const Labels truth = merged(material.labels, material.truth);
+    std::vector<Model> models;
+    for (const std::string& method : chosen_)
+      models.push_back(load_model(folder.cell(1, method).model()));
+    Progress progress(console, "mapping",
+                      static_cast<double>(scene.info.pixels()) * static_cast<double>(models.size()),
+                      "pixels");
+    const std::string name = fs::path(scene.info.path).filename().string();
+    const ComparisonReport content{
+        .heading = make_heading(fmt::format("{}: {} methods", name, models.size()),
+                                request_.options.seed, command),
+        .scene = scene,
+        .truth = truth,
+        .split = material.split,
+        .cells = cells,
+        .paper = paper,
+        .models = models};
+    const ReportPage made =
+        make_page(content, viewer_page(), ReportRequest{}.max_bytes(), [&](Index rows) {
+          progress.update(static_cast<double>(rows * scene.info.cols));
+          return !interrupted();
+        });
+    if (interrupted()) throw Interrupted();
+    return save_page(made, folder.top().report());
   }
 
   Cell make_cell(Index repeat, const std::string& method, Material& material,
@@ -392,7 +432,7 @@ class Compare final : public Verb {
     write_text(folder.cells(), to_csv(cells));
   }
 
-  Result report(const ComparisonFolder& folder, const std::vector<Cell>& cells, const Json& splits,
+  Result tables(const ComparisonFolder& folder, const std::vector<Cell>& cells, const Json& splits,
                 const PaperTable* paper, const SceneInfo& scene) {
     const auto summaries = summarize(cells);
     Json json = {{"folder", folder.top().path().string()},
@@ -438,7 +478,7 @@ class Compare final : public Verb {
   std::string methods_ = "all", paper_ = "auto", folder_, resume_;
   std::vector<std::string> chosen_;
   Index repeats_ = 1;
-  bool overwrite_ = false;
+  bool report_ = false, overwrite_ = false;
 };
 
 }  // namespace

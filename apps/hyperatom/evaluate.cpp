@@ -6,10 +6,12 @@
 
 #include "apps/hyperatom/accuracy.hpp"
 #include "apps/hyperatom/inputs.hpp"
+#include "apps/hyperatom/reporting.hpp"
 #include "hyperatom/base/error.hpp"
 #include "hyperatom/eval/leakage.hpp"
 #include "hyperatom/io/array_file.hpp"
 #include "hyperatom/io/writing.hpp"
+#include "hyperatom/report/accuracy_report.hpp"
 
 namespace hyperatom::cli {
 namespace {
@@ -52,26 +54,49 @@ class Evaluate final : public Verb {
                       .value = &folder_,
                       .help = "a folder for metrics.json, confusion.csv and per_class.csv"},
                      'o');
+    arguments.flag("report", report_, "also make report.html in that folder, a page to look at");
     arguments.flag("overwrite", overwrite_, "replace what is there");
   }
 
-  Result run(const Common&, Console& console) override {
+  Result run(const Common& common, Console& console) override {
     const RunFolder folder(folder_);
+    if (report_) expect_viewer();
+    if (report_ && folder_.empty())
+      throw OptionError("--report needs -o, the folder for report.html");
     if (!folder_.empty())
       for (const auto& file : {folder.metrics(), folder.confusion(), folder.per_class()})
         expect_free(file, overwrite_);
+    if (report_) expect_free(folder.report(), overwrite_);
     LabelsRead map = read_label_raster(map_);
-    LabelsRead truth = labels_.read(grid_of(map_, map.labels), console);
+    const SceneInfo grid = grid_of(map_, map.labels);
+    LabelsRead truth = labels_.read(grid, console);
     if (const auto note = match_classes(map.labels.names, truth.labels)) console.warn(*note);
     const Accuracy accuracy = measure(map, truth.labels, console);
-    if (!folder_.empty()) {
-      const MadeFolder made(folder_);
-      accuracy.save(folder);
-    }
-    return {accuracy.json(), accuracy.text()};
+    Result result{accuracy.json(), accuracy.text()};
+    if (folder_.empty()) return result;
+    const MadeFolder made(folder_);
+    accuracy.save(folder);
+    if (report_) append_page(result, page(grid, map.labels, truth.labels, accuracy, common));
+    return result;
   }
 
  private:
+  Result page(SceneInfo grid, const Labels& map, const Labels& truth, const Accuracy& accuracy,
+              const Common& common) const {
+    grid.bands = 0;  // class numbers are none
+    const std::string name = std::filesystem::path(map_).filename().string();
+    const AccuracyReport content{
+        .heading = make_heading(fmt::format("{}: accuracy", name), {}, common.command),
+        .grid = grid,
+        .map = map,
+        .truth = truth,
+        .confusion = accuracy.confusion,
+        .split = accuracy.split ? &*accuracy.split : nullptr,
+        .window = accuracy.window.value_or(0)};
+    return save_page(make_page(content, viewer_page(), ReportRequest{}.max_bytes()),
+                     RunFolder(folder_).report());
+  }
+
   Accuracy measure(LabelsRead& map, const Labels& truth, Console& console) const {
     Split split{truth.rows, truth.cols, {}, {}, "", {}};
     if (!split_.empty()) {
@@ -107,7 +132,7 @@ class Evaluate final : public Verb {
   std::string map_, split_, folder_;
   LabelInput labels_;
   Index window_ = 0;
-  bool overwrite_ = false;
+  bool report_ = false, overwrite_ = false;
 };
 
 }  // namespace

@@ -85,7 +85,9 @@ class Explain final : public Verb {
                  {"converged", coded(model) ? Json(why.code.converged) : Json(nullptr)},
                  {"scores", Json::array()},
                  {"atoms", Json::array()},
-                 {"window", Json::array()}};
+                 {"window", Json::array()},
+                 {"spectrum", why.spectrum},
+                 {"reconstruction", coded(model) ? Json(why.reconstruction) : Json(nullptr)}};
     for (size_t c = 0; c < model.class_ids.size(); ++c)
       json["scores"].push_back({{"class", model.class_ids[c]},
                                 {"name", model.class_names[c]},

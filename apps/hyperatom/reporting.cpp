@@ -45,14 +45,6 @@ std::optional<TrainRequest> run_of(const ReportRequest& request) {
   return run;
 }
 
-/// Training and test labels as one map.
-Labels merged(const Labels& training, const Labels& test) {
-  Labels all = test.classes() > training.classes() ? test : training;
-  for (size_t i = 0; i < all.ids.size(); ++i)
-    all.ids[i] = training.ids[i] > 0 ? training.ids[i] : test.ids[i];
-  return all;
-}
-
 Known what_is_known(const ReportRequest& request, const Model& model, Console& console) {
   Known known;
   if (request.labels.path.empty()) {
@@ -127,26 +119,58 @@ void expect_viewer() {
         "with npm, and build it again");
 }
 
-Result report(const ReportRequest& request, const Common& common, Console& console) {
+void expect_page(const ReportRequest& request) {
   expect_viewer();
-  const fs::path page = page_path(request), model_file = model_path(request.model);
+  const fs::path page = page_path(request);
   expect_apart({{"--output", page.string()}},
-               {request.scene.path, request.scene.mask, model_file.string(), request.labels.path,
-                request.split});
+               {request.scene.path, request.scene.mask, model_path(request.model).string(),
+                request.labels.path, request.split});
   expect_folder(page);
   expect_free(page, request.overwrite);
+}
+
+Heading make_heading(const std::string& title, std::optional<std::uint64_t> seed,
+                     const std::vector<std::string>& command) {
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  return {.title = title,
+          .program = "hyperatom " HYPERATOM_VERSION,
+          .date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now)),
+          .command = fmt::format("hyperatom {}", fmt::join(command, " ")),
+          .seed = seed};
+}
+
+Result save_page(const ReportPage& page, const fs::path& path) {
+  write_text(path, page.html);
+  const double megabytes = static_cast<double>(page.html.size()) / 1e6;
+  std::string text = fmt::format("{}: {:.1f} MB, opens in a browser\n", path.string(), megabytes);
+  for (const std::string& sentence : page.reduced) text += "  " + sentence + "\n";
+  return {{{"report", path.string()}, {"bytes", page.html.size()}, {"reduced", page.reduced}},
+          text};
+}
+
+void append_page(Result& result, const Result& page) {
+  result.json["report"] = page.json;
+  result.text += page.text;
+}
+
+Labels merged(const Labels& training, const Labels& test) {
+  Labels all = test.classes() > training.classes() ? test : training;
+  for (size_t i = 0; i < all.ids.size(); ++i)
+    all.ids[i] = training.ids[i] > 0 ? training.ids[i] : test.ids[i];
+  return all;
+}
+
+Result report(const ReportRequest& request, const Common& common, Console& console) {
+  expect_page(request);
+  const fs::path model_file = model_path(request.model);
   const Model model = load_model(model_file);
   Known known = what_is_known(request, model, console);
   const Scene scene = read_all(*known.source);
   Progress progress(console, "classifying", static_cast<double>(scene.info.pixels()), "pixels");
-  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  const std::string name = fs::path(request.scene.path).filename().string();
   const MapReport content{
-      .title =
-          fmt::format("{}: {}", fs::path(request.scene.path).filename().string(), model.method),
-      .program = "hyperatom " HYPERATOM_VERSION,
-      .date = fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(now)),
-      .command = fmt::format("hyperatom {}", fmt::join(common.command, " ")),
-      .seed = seed_of(model),
+      .heading =
+          make_heading(fmt::format("{}: {}", name, model.method), seed_of(model), common.command),
       .scene = scene,
       .model = model,
       .model_file = model_file.string(),
@@ -154,18 +178,12 @@ Result report(const ReportRequest& request, const Common& common, Console& conso
       .truth = known.truth ? &*known.truth : nullptr,
       .split = known.split ? &*known.split : nullptr,
       .training = training_record(RunFolder(model_file.parent_path()).results())};
-  const ReportPage made =
-      make_page(content, viewer_page(), static_cast<size_t>(request.max_mb * 1e6), [&](Index rows) {
-        progress.update(static_cast<double>(rows * scene.info.cols));
-        return !interrupted();
-      });
+  const ReportPage page = make_page(content, viewer_page(), request.max_bytes(), [&](Index rows) {
+    progress.update(static_cast<double>(rows * scene.info.cols));
+    return !interrupted();
+  });
   if (interrupted()) throw Interrupted();
-  write_text(page, made.html);
-  const double megabytes = static_cast<double>(made.html.size()) / 1e6;
-  std::string text = fmt::format("{}: {:.1f} MB, opens in a browser\n", page.string(), megabytes);
-  for (const std::string& sentence : made.reduced) text += "  " + sentence + "\n";
-  return {{{"report", page.string()}, {"bytes", made.html.size()}, {"reduced", made.reduced}},
-          text};
+  return save_page(page, page_path(request));
 }
 
 }  // namespace hyperatom::cli

@@ -1,9 +1,10 @@
-// A model's map of a scene as a page, as `report`, `train --report` and `demo` make it.
+// Pages to look at, as `report`, `--report` and `demo` make them.
 #pragma once
 
 #include <string>
 
 #include "apps/hyperatom/inputs.hpp"
+#include "hyperatom/report/document.hpp"
 
 namespace hyperatom::cli {
 
@@ -15,11 +16,25 @@ struct ReportRequest {
   std::string page = {};   ///< empty: report.html in the run folder
   double max_mb = 16;
   bool overwrite = false;
+
+  size_t max_bytes() const { return static_cast<size_t>(max_mb * 1e6); }
 };
 
 /// Throws OptionError if this build has no viewer, so that nothing is begun in vain.
 void expect_viewer();
+/// The same of all that is wrong with the files of a request.
+void expect_page(const ReportRequest& request);
 
+Heading make_heading(const std::string& title, std::optional<std::uint64_t> seed,
+                     const std::vector<std::string>& command);
+Result save_page(const ReportPage& page, const std::filesystem::path& path);
+/// Puts what was told of a page below what is told already.
+void append_page(Result& result, const Result& page);
+
+/// Training and test labels as one map.
+Labels merged(const Labels& training, const Labels& test);
+
+/// A model's map of a scene.
 Result report(const ReportRequest& request, const Common& common, Console& console);
 
 }  // namespace hyperatom::cli

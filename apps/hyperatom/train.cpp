@@ -28,10 +28,8 @@ class Train final : public Verb {
     if (report_) expect_viewer();
     Result result = learn(common, console);
     if (!report_) return result;
-    const Result page =
-        report({.scene = request_.scene, .model = run_, .overwrite = true}, common, console);
-    result.json["report"] = page.json;
-    result.text += page.text;
+    append_page(result, report({.scene = request_.scene, .model = run_, .overwrite = true}, common,
+                               console));
     return result;
   }
 

@@ -4,6 +4,7 @@ import base64
 import json
 import re
 import zlib
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from osgeo import gdal
 
 from conftest import Command, Example, has_viewer
+from test_verbs import Validate
 
 gdal.UseExceptions()
 
@@ -129,6 +131,74 @@ def test_names_of_classes_and_files_stay_text(hyperatom: Command, example: Examp
 
 
 @pytest.mark.usefixtures("viewer")
+def test_classify_makes_the_page_of_its_map(hyperatom: Command, example: Example, validate: Validate) -> None:
+    words = ["classify", example.scene, "-m", example.run, "-o", "map.tif", "--report", "--json"]
+    done = hyperatom(*words).json
+    validate("classify", done)
+    assert done["report"]["report"] == "map.html"
+    page = Page(hyperatom.folder / "map.html")
+    assert (gdal.Open(str(hyperatom.folder / "map.tif")).ReadAsArray().ravel() == page.block("prediction")).all()
+    assert page.json["accuracy"]["correct"] == example.train_json["test"]["right"]
+    assert page.json["made"]["command"].startswith("hyperatom classify ")
+    assert datetime.fromisoformat(page.json["made"]["date"].replace("Z", "+00:00")).tzinfo is not None
+    before = (hyperatom.folder / "map.html").read_bytes()
+    (hyperatom.folder / "map.tif").unlink()
+    assert "map.html" in hyperatom(*words, code=5).stderr
+    assert not (hyperatom.folder / "map.tif").exists() and (hyperatom.folder / "map.html").read_bytes() == before
+    assert "--shard" in hyperatom(*words, "--overwrite", "--shard", "1/2", code=2).stderr
+
+
+@pytest.mark.usefixtures("viewer")
+def test_evaluate_makes_a_page_without_scene_and_model(hyperatom: Command, example: Example,
+                                                       validate: Validate) -> None:
+    hyperatom("classify", example.scene, "-m", example.run, "-o", "map.tif")
+    words = ["evaluate", "map.tif", "--labels", example.labels, "--split", example.split, "--json"]
+    done = hyperatom(*words, "-o", "made", "--report").json
+    validate("evaluate", done)
+    page = Page(hyperatom.folder / "made/report.html")
+    assert (page.json["accuracy"]["pixels"], page.json["accuracy"]["correct"]) == (done["pixels"], done["right"])
+    assert page.json["accuracy"]["confusion"] == [row[:-1] for row in done["confusion"]]
+    assert page.json["split"]["leakage"]["adjacent"] == done["leakage"]
+    assert [each["name"] for each in page.json["classes"]] == [each["name"] for each in done["classes"]]
+    assert (gdal.Open(str(hyperatom.folder / "map.tif")).ReadAsArray().ravel() == page.block("prediction")).all()
+    assert (gdal.Open(str(example.labels)).ReadAsArray().ravel() == page.block("truth")).all()
+    assert page.json["model"] is None and page.json["scene"]["bands"] == 0 and page.json["scene"]["file"] == "map.tif"
+    assert not (hyperatom.folder / "made/metrics.json").read_text().count("report.html")
+    assert "-o" in hyperatom(*words, "--report", code=2).stderr
+    (hyperatom.folder / "other").mkdir()
+    (hyperatom.folder / "other/report.html").write_text("mine")
+    assert "report.html" in hyperatom(*words, "-o", "other", "--report", code=5).stderr
+    assert [file.name for file in (hyperatom.folder / "other").iterdir()] == ["report.html"]
+
+
+@pytest.mark.usefixtures("viewer")
+def test_compare_makes_a_page_of_all_methods(hyperatom: Command, example: Example, validate: Validate) -> None:
+    done = hyperatom("compare", example.scene, "--labels", example.labels, "--per-class", 8, "--repeats", 2,
+                     "--methods", "svm-l,sdl-l12-k", "--grid", "lambda1=0.1", "--epochs", 1, "--kernel",
+                     "gaussian(sigma=0.1)", "--normalize", "unit", "-o", "made", "--paper", "indian-pines",
+                     "--report", "--json").json
+    validate("compare", done)
+    path = hyperatom.folder / "made/report.html"
+    page = Page(path)
+    for row, each in zip(page.json["comparison"]["table"], done["methods"], strict=True):
+        assert row["method"] == each["method"]
+        assert [figure["oa"] for figure in row["repeats"]] == [cell["overall"] for cell in each["cells"]]
+        assert [figure["kappa"] for figure in row["repeats"]] == [cell["kappa"] for cell in each["cells"]]
+        assert (row["paper"]["oa"], row["paper"]["aa"]) == (each["paper"]["overall"], each["paper"]["average"])
+    for method in ("svm-l", "sdl-l12-k"):
+        hyperatom("classify", example.scene, "-m", f"made/split-1/{method}", "-o", "map.tif", "--overwrite")
+        drawn = gdal.Open(str(hyperatom.folder / "map.tif")).ReadAsArray().ravel()
+        assert (drawn == page.block(f"map-{method}")).all()
+    split = json.loads((hyperatom.folder / "made/split-1/split.json").read_text())
+    assert np.flatnonzero(page.block("split") == 1).tolist() == sorted(split["train"])
+    # A page of what was done before takes no training.
+    path.unlink()
+    again = hyperatom("compare", "--resume", "made", "--report", "--json").json
+    assert again["methods"] == done["methods"]
+    assert Page(path).json["comparison"] == page.json["comparison"]
+
+
+@pytest.mark.usefixtures("viewer")
 def test_small_pages_say_what_is_missing(hyperatom: Command) -> None:
     hyperatom("synth", "-o", "scene.img", "--labels", "labels.tif", "--rows", 90, "--cols", 90, "--bands", 100)
     hyperatom("train", "scene.img", "--labels", "labels.tif", "--epochs", 1, "--kernel", "gaussian(sigma=0.1)",
@@ -163,5 +233,10 @@ def test_svm_has_a_map_and_scores_but_no_atoms(hyperatom: Command, example: Exam
 def test_a_build_without_the_viewer_says_so(hyperatom: Command, example: Example, binary: Path) -> None:
     if has_viewer(binary):
         pytest.skip("this hyperatom has the viewer; that of the preset asan has not")
-    assert "Node.js" in hyperatom("report", example.scene, "-m", example.run, "-o", "page.html", code=2).stderr
-    assert not (hyperatom.folder / "page.html").exists()
+    for words in (["report", example.scene, "-m", example.run, "-o", "made"],
+                  ["classify", example.scene, "-m", example.run, "-o", "made", "--report"],
+                  ["evaluate", example.labels, "--labels", example.labels, "-o", "made", "--report"],
+                  ["compare", example.scene, "--labels", example.labels, "--per-class", 8, "-o", "made", "--report"],
+                  ["train", example.scene, "--labels", example.labels, "-o", "made", "--report"]):
+        assert "Node.js" in hyperatom(*words, code=2).stderr
+        assert not (hyperatom.folder / "made").exists()

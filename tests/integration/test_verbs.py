@@ -1056,6 +1056,10 @@ def test_explanation_is_that_of_the_map(hyperatom: Command, example: Example, ma
         x = cube[:, row, col] / np.linalg.norm(cube[:, row, col])
         unexplained = 1 - 2 * gaussian(D, x[None]).T @ a + a @ gaussian(D, D) @ a
         assert why["novelty"] == pytest.approx(unexplained[0], abs=1e-6)
+        assert np.float32(why["spectrum"]).tolist() == read(example.scene)[:, row, col].tolist()
+        parts = a * gaussian(D, x[None])[:, 0]
+        expected = np.linalg.norm(cube[:, row, col]) * (parts / parts.sum()) @ D
+        assert why["reconstruction"] == pytest.approx(expected, rel=1e-6)
 
 
 def test_code_of_one_pixel_is_the_lasso(hyperatom: Command, example: Example) -> None:

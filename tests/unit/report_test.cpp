@@ -1,11 +1,13 @@
 // The page of a report: what is put into it comes out of it again, and no text of it can become
 // markup.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <zlib.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 
@@ -13,6 +15,8 @@
 #include "hyperatom/learn/scene_samples.hpp"
 #include "hyperatom/learn/trainer.hpp"
 #include "hyperatom/predict/classifier.hpp"
+#include "hyperatom/report/accuracy_report.hpp"
+#include "hyperatom/report/comparison_report.hpp"
 #include "hyperatom/report/composite.hpp"
 #include "hyperatom/report/map_report.hpp"
 #include "hyperatom/report/page.hpp"
@@ -145,10 +149,10 @@ struct Fixture {
   Model model;
 };
 
-Fixture make_fixture() {
+Fixture make_fixture(Index bands = 15) {
   Fixture f;
   SyntheticScene synthetic(
-      {.rows = 20, .cols = 24, .bands = 15, .classes = 3, .field = 5, .labelled = 1, .seed = 5});
+      {.rows = 20, .cols = 24, .bands = bands, .classes = 3, .field = 5, .labelled = 1, .seed = 5});
   f.scene = read_all(synthetic);
   f.labels = synthetic.labels();
   f.labels.names[1] = "</script><b>";
@@ -171,11 +175,11 @@ Fixture make_fixture() {
   return f;
 }
 
+const Heading heading = {
+    .title = "title", .program = "hyperatom", .date = "today", .command = "hyperatom report"};
+
 MapReport content(const Fixture& f) {
-  return {.title = "title",
-          .program = "hyperatom",
-          .date = "today",
-          .command = "hyperatom report",
+  return {.heading = heading,
           .scene = f.scene,
           .model = f.model,
           .model_file = "model",
@@ -191,21 +195,24 @@ float float_at(const std::string& bytes, size_t i) {
   return value;
 }
 
-TEST(MapReport, SpectraAreThoseOfTheScene) {
-  const Fixture f = make_fixture();
-  const std::string page = make_page(content(f), viewer, 1 << 24).html;
-  const Json json = Json::parse(element(page, "report"));
-  EXPECT_EQ(json["spectra"]["pixels"], "all");
+/// What the page says of spectra, held against the scene.
+void expect_spectra(const std::string& page, const Fixture& f) {
+  const Json json = Json::parse(element(page, "report"))["spectra"];
+  const std::vector<Index> bands = json["bands"];
+  std::vector<Index> pixels;
+  for (Index i = 0; i < 480; ++i)
+    if (json["pixels"] == "all" || f.labels.id(i) > 0) pixels.push_back(i);
   const std::string bytes = block(page, "spectra");
-  ASSERT_EQ(bytes.size(), 20U * 24 * 15);
-  for (Index i = 0; i < 480; ++i) {
+  ASSERT_EQ(bytes.size(), pixels.size() * bands.size());
+  for (size_t p = 0; p < pixels.size(); ++p) {
     unsigned q = 0;
-    for (Index b = 0; b < 15; ++b) {
-      q = (q + static_cast<unsigned char>(bytes[at(b * 480 + i)])) & 255;
-      const double low = json["spectra"]["low"][at(b)], high = json["spectra"]["high"][at(b)];
+    for (size_t k = 0; k < bands.size(); ++k) {
+      q = (q + static_cast<unsigned char>(bytes[k * pixels.size() + p])) & 255;
+      const double low = json["low"][at(bands[k])], high = json["high"][at(bands[k])];
       const double share = q / 255.0, value = low + (high - low) * share * share;
-      if (!f.scene.data.valid[at(i)]) continue;
-      EXPECT_NEAR(value, f.scene.data.pixels(b, i), (high - low) / 255) << i << ' ' << b;
+      if (!f.scene.data.valid[at(pixels[p])]) continue;
+      ASSERT_NEAR(value, f.scene.data.pixels(bands[k], pixels[p]), (high - low) / 255)
+          << pixels[p] << ' ' << bands[k];
     }
   }
 }
@@ -293,11 +300,9 @@ TEST(MapReport, LayersAndTables) {
 
 /// Smaller and smaller pages leave more and more out, and say so.
 TEST(MapReport, FitsTheSizeThatItMayHave) {
-  const Fixture f = make_fixture();
-  const size_t all = make_page(content(f), viewer, 1 << 24).html.size();
-  size_t before = all + 1;
+  const Fixture f = make_fixture(81);
   std::vector<std::string> kept;
-  for (size_t most = all;;) {
+  for (size_t most = 1 << 24;;) {
     ReportPage page;
     try {
       page = make_page(content(f), viewer, most);
@@ -305,18 +310,31 @@ TEST(MapReport, FitsTheSizeThatItMayHave) {
       EXPECT_THAT(error.what(), HasSubstr("expected at most"));
       break;
     }
-    const Json json = Json::parse(element(page.html, "report"));
     EXPECT_LE(page.html.size(), most);
-    EXPECT_LT(page.html.size(), before);
-    before = page.html.size();
-    EXPECT_EQ(json["reduced"].get<std::vector<std::string>>(), page.reduced);
-    kept.push_back(json["spectra"]["pixels"].get<std::string>() +
-                   (json["codes"].is_null() ? "" : "+codes"));
     most = page.html.size() - 1;
+    const Json json = Json::parse(element(page.html, "report"));
+    EXPECT_EQ(json["reduced"].get<std::vector<std::string>>(), page.reduced);
+    const std::string which = json["spectra"]["pixels"];
+    if (which != "none") expect_spectra(page.html, f);
+    kept.push_back(fmt::format("{} {}{}", which, json["spectra"]["bands"].size(),
+                               json["codes"].is_null() ? "" : " codes"));
   }
-  // All pixels of this scene are labelled but for its borders: "labelled" may save nothing.
-  EXPECT_THAT(kept, testing::AnyOf(ElementsAre("all+codes", "labelled+codes", "none+codes", "none"),
-                                   ElementsAre("all+codes", "none+codes", "none")));
+  // Nearly all pixels of this scene are labelled, so that the labelled ones with all of their bands
+  // take more than all with fewer.
+  EXPECT_THAT(
+      kept, ElementsAre("all 81 codes", "all 41 codes", "all 21 codes", "none 0 codes", "none 0"));
+}
+
+TEST(MapReport, LabelledPixelsKeepTheirSpectra) {
+  Fixture f = make_fixture();
+  for (Index i = 0; i < 480; ++i)
+    if (i % 3 != 0) f.labels.ids[at(i)] = 0;
+  MapReport report = content(f);
+  report.split = nullptr;
+  const size_t all = make_page(report, viewer, 1 << 24).html.size();
+  const ReportPage page = make_page(report, viewer, all - 1);
+  EXPECT_EQ(Json::parse(element(page.html, "report"))["spectra"]["pixels"], "labelled");
+  expect_spectra(page.html, f);
 }
 
 TEST(MapReport, WithoutTruthThereIsNoAccuracy) {
@@ -333,6 +351,105 @@ TEST(MapReport, WithoutTruthThereIsNoAccuracy) {
 TEST(MapReport, StopsWhenAsked) {
   const Fixture f = make_fixture();
   EXPECT_TRUE(make_page(content(f), viewer, 1 << 24, [](Index) { return false; }).html.empty());
+}
+
+// ---- Other reports
+
+TEST(AccuracyReport, HasTheMapItsTruthAndTables) {
+  const Fixture f = make_fixture();
+  Labels map = f.labels;
+  for (Index i = 0; i < 480; i += 7) map.ids[at(i)] = 1;
+  map.ids[9] = 0;
+  const Confusion confusion = compare(map, f.labels, f.split.test);
+  const SceneInfo grid = {.path = "folder/map.tif", .format = "", .rows = 20, .cols = 24};
+  AccuracyReport report{.heading = heading,
+                        .grid = grid,
+                        .map = map,
+                        .truth = f.labels,
+                        .confusion = confusion,
+                        .split = &f.split,
+                        .window = 9};
+  const std::string page = make_page(report, viewer, 1 << 24).html;
+  const Json json = Json::parse(element(page, "report"));
+  EXPECT_EQ(json["scene"]["file"], "map.tif");
+  EXPECT_TRUE(json["scene"]["composite"].is_null());
+  EXPECT_TRUE(json["model"].is_null());
+  EXPECT_THAT(json["layers"].get<std::vector<std::string>>(),
+              ElementsAre("prediction", "truth", "split"));
+  const std::string ids = block(page, "prediction"), truth = block(page, "truth"),
+                    sides = block(page, "split");
+  Index right = 0;
+  std::vector<Index> areas(3, 0);
+  for (Index i = 0; i < 480; ++i) {
+    ASSERT_EQ(ids[at(i)], map.ids[at(i)]);
+    right += sides[at(i)] == 2 && truth[at(i)] > 0 && ids[at(i)] == truth[at(i)];
+    if (ids[at(i)] > 0) ++areas[at(ids[at(i)] - 1)];
+  }
+  EXPECT_EQ(json["accuracy"]["correct"], right);
+  EXPECT_EQ(json["accuracy"]["on"], "test pixels");
+  for (size_t c = 0; c < 3; ++c) EXPECT_EQ(json["areas"][c]["pixels"], areas[c]);
+  EXPECT_FALSE(json["split"]["leakage"].is_null());
+
+  report.split = nullptr;
+  report.window = 0;
+  const Json bare = Json::parse(element(make_page(report, viewer, 1 << 24).html, "report"));
+  EXPECT_TRUE(bare["split"].is_null());
+  EXPECT_THAT(bare["accuracy"]["on"].get<std::string>(), HasSubstr("training included"));
+  EXPECT_THROW(make_page(report, viewer, 1000), DataError);
+}
+
+TEST(ComparisonReport, HasEveryMethodsFiguresAndItsMap) {
+  const Fixture f = make_fixture();
+  Model other = f.model;
+  other.method = "sdl-l1-k";
+  other.weights.setZero();
+  other.bias.setZero();
+  other.bias[2] = 1;  // says class 3 of all
+  const std::vector<Model> models = {f.model, other};
+  const std::vector<Cell> cells = {{.method = f.model.method,
+                                    .repeat = 1,
+                                    .overall = 0.9,
+                                    .average = 0.8,
+                                    .kappa = 0.7,
+                                    .settings = ""},
+                                   {.method = f.model.method,
+                                    .repeat = 2,
+                                    .overall = 0.8,
+                                    .average = 0.7,
+                                    .kappa = NAN,
+                                    .settings = ""}};
+  const ComparisonReport report{.heading = heading,
+                                .scene = f.scene,
+                                .truth = f.labels,
+                                .split = f.split,
+                                .cells = cells,
+                                .paper = &paper_table("indian-pines"),
+                                .models = models};
+  const ReportPage made = make_page(report, viewer, 1 << 24);
+  const Json json = Json::parse(element(made.html, "report"));
+  const Json& row = json["comparison"]["table"][0];
+  EXPECT_EQ(json["comparison"]["table"].size(), 1U);
+  EXPECT_EQ(row["repeats"][1]["oa"], 0.8);
+  EXPECT_TRUE(row["repeats"][1]["kappa"].is_null());
+  EXPECT_EQ(row["paper"]["oa"], paper_table("indian-pines").row(f.model.method).overall / 100);
+  EXPECT_THAT(json["comparison"]["maps"].get<std::vector<std::string>>(),
+              ElementsAre(f.model.method, "sdl-l1-k"));
+  const std::string first = block(made.html, "map-" + f.model.method),
+                    second = block(made.html, "map-sdl-l1-k");
+  const auto source = make_source(f.scene);
+  const Classifier classifier(f.model);
+  for (Index i = 0; i < 480; ++i) {
+    if (!f.scene.data.valid[at(i)]) {
+      EXPECT_EQ(first[at(i)], 0);
+      continue;
+    }
+    EXPECT_EQ(first[at(i)],
+              f.model.class_ids[at(classifier.explain(*source, i / 24, i % 24).class_index)]);
+    EXPECT_EQ(second[at(i)], 3);
+  }
+  EXPECT_EQ(json["spectra"]["pixels"], "all");
+  EXPECT_TRUE(make_page(report, viewer, 1 << 24, [](Index) { return false; }).html.empty());
+  EXPECT_THROW(make_page(report, viewer, 1000), DataError);
 }
 
 }  // namespace

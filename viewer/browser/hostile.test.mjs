@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { embed } from "../fixture/embed.mjs";
-import { makeComparison, makeScene } from "../fixture/scene.mjs";
+import { makeComparison, makeEvaluation, makeScene } from "../fixture/scene.mjs";
 import { fixtureUrl, launch } from "./launch.mjs";
 import { open, seriousFindings } from "./pages.mjs";
 
@@ -67,8 +67,10 @@ const PAYLOADS = [
 
 const built = readFileSync(new URL("../dist/index.html", import.meta.url), "utf8");
 const folder = mkdtempSync(join(tmpdir(), "hyperatom-viewer-"));
-const small = makeScene({ ROWS: 8, COLS: 10, BANDS: 6 });
-const compared = makeComparison();
+const TINY = { ROWS: 8, COLS: 10, BANDS: 6 };
+const small = makeScene(TINY);
+const compared = makeComparison(TINY);
+const evaluated = makeEvaluation(TINY);
 
 /** @type {import("playwright-core").Browser} */
 let browser;
@@ -87,62 +89,97 @@ function write(name, page) {
   return pathToFileURL(path).href;
 }
 
-/** Every text of a report replaced. @param {string} text */
-function hostile(text) {
-  const { report } = small;
-  return {
-    ...report,
-    title: text,
-    made: { ...report.made, program: text, date: text, command: text },
-    scene: {
-      ...report.scene,
-      file: text,
-      crs: `PROJCS["${text.replaceAll('"', '""')}"]`,
-      composite: { ...report.scene.composite, kind: text },
-    },
-    classes: report.classes.map((info, i) => ({ ...info, name: text, colour: i === 0 ? text : info.colour })),
-    split: { ...report.split, rule: text, hash: text, leakage: { ...report.split.leakage, text } },
-    accuracy: { ...report.accuracy, on: text },
-    model: { ...report.model, file: text, hash: text, method: text, kernel: text, loss: text, normalizer: text },
-    reduced: [text],
-    comparison: { table: [{ ...compared.report.comparison.table[1], method: text }], maps: [text] },
-  };
+/** What every kind of page has, replaced. @param {typeof small.report | typeof compared.report | typeof evaluated.report} report @param {string} text */
+const common = (report, text) => ({
+  ...report,
+  title: text,
+  made: { ...report.made, program: text, date: text, command: text },
+  scene: {
+    ...report.scene,
+    file: text,
+    crs: `PROJCS["${text.replaceAll('"', '""')}"]`,
+    composite: report.scene.composite && { ...report.scene.composite, kind: text },
+  },
+  classes: report.classes.map((info, i) => ({ ...info, name: text, colour: i === 0 ? text : info.colour })),
+  split: { ...report.split, rule: text, hash: text, leakage: { adjacent: 0.1, reach: 1, text } },
+  accuracy: report.accuracy && { ...report.accuracy, on: text },
+  reduced: [text],
+});
+
+/** @param {string} text */
+function hostileScene(text) {
+  const { report, blocks } = small;
+  const model = { ...report.model, file: text, hash: text, method: text, kernel: text, loss: text, normalizer: text };
+  return embed(built, { ...common(report, text), model }, blocks);
 }
+
+/** @param {string} text */
+function hostileComparison(text) {
+  const { report, blocks } = compared;
+  const [first, last] = [report.comparison.table[0], report.comparison.table[9]];
+  const table = [first, { ...last, method: text }];
+  const map = /** @type {Uint8Array} */ (blocks.get(`map-${last.method}`));
+  const comparison = { table, maps: [first.method, text] };
+  return embed(built, { ...common(report, text), comparison }, new Map([...blocks, [`map-${text}`, map]]));
+}
+
+/** @param {string} text */
+const hostileEvaluation = (text) => embed(built, common(evaluated.report, text), evaluated.blocks);
 
 test("there are 50 different payloads", () => assert.equal(new Set(PAYLOADS).size, 50));
 
-PAYLOADS.forEach((payload, i) => {
-  test(`payload ${i + 1} is only text: ${JSON.stringify(payload)}`, async () => {
-    const { page, faults } = await open(browser, write(`payload-${i}`, embed(built, hostile(payload), small.blocks)));
-    await page.locator(".legend button").first().click();
-    await page.locator('[data-cell="0,0"]').click();
-    await page.locator(".crs summary").click();
-    const shown = await page.evaluate(() => ({
+/** @param {import("playwright-core").Page} page */
+const looked = (page) =>
+  page.evaluate(() => {
+    const text = (/** @type {string} */ selector) => document.querySelector(selector)?.textContent;
+    return {
       pwned: "__pwned" in window,
-      legend: document.querySelector(".legend .name")?.textContent,
-      file: document.querySelector(".fact dd")?.textContent,
-      crs: document.querySelector(".crs summary")?.textContent,
-      heading: document.querySelector("h1")?.textContent,
+      legend: text(".legend .name"),
+      crs: text(".crs summary"),
+      heading: text("h1"),
+      file: text(".fact dd"),
       foreign: document.querySelectorAll(
         "#app :is(script, iframe, img, object, embed, video, audio, form, style, link, base, meta)",
       ).length,
-    }));
-    assert.deepEqual(shown, {
-      pwned: false,
-      legend: payload,
-      file: shown.file,
-      crs: payload,
-      heading: payload,
-      foreign: 0,
-    });
-    assert(shown.file?.startsWith(payload));
-    assert.deepEqual(faults, []);
-    await page.close();
+    };
+  });
+
+/** Opens a page with a payload everywhere, does something with it, and finds it to be text. @param {string} name @param {string} html @param {string} payload @param {(page: import("playwright-core").Page) => Promise<void>} use */
+async function isOnlyText(name, html, payload, use) {
+  const { page, faults } = await open(browser, write(name, html));
+  await page.locator(".legend button").first().click();
+  await page.locator(".crs summary").click();
+  await use(page);
+  const shown = await looked(page);
+  const want = { pwned: false, legend: payload, crs: payload, heading: payload, file: shown.file, foreign: 0 };
+  assert.deepEqual(shown, want);
+  assert(shown.file?.startsWith(payload));
+  assert.deepEqual(faults, []);
+  await page.close();
+}
+
+PAYLOADS.forEach((payload, i) => {
+  test(`payload ${i + 1} is only text: ${JSON.stringify(payload)}`, async () => {
+    await Promise.all([
+      isOnlyText(`scene-${i}`, hostileScene(payload), payload, (page) => page.locator('[data-cell="0,0"]').click()),
+      isOnlyText(`evaluation-${i}`, hostileEvaluation(payload), payload, async (page) => {
+        await page.locator('[data-cell="0,0"]').click();
+        await page.getByRole("button", { name: "Save PNG" }).click();
+      }),
+      isOnlyText(`comparison-${i}`, hostileComparison(payload), payload, async (page) => {
+        await page.locator("#maps .push").click();
+        await page.locator(".maps button").last().click();
+        assert.equal(await page.getByLabel("Layer B", { exact: true }).inputValue(), `errors-${payload}`);
+        for (const selector of ["#comparison tbody th", ".dot-row .method", ".votes .method"])
+          assert.equal(await page.locator(selector).nth(1).textContent(), payload, selector);
+        assert.equal(await page.locator(".maps .method").last().textContent(), `Errors of ${payload}`);
+      }),
+    ]);
   });
 });
 
 test("file names of exports are harmless", async () => {
-  const { page } = await open(browser, write("export", embed(built, hostile("../<b>\u202e.exe"), small.blocks)), {
+  const { page } = await open(browser, write("export", hostileScene("../<b>\u202e.exe")), {
     acceptDownloads: true,
   });
   const [download] = await Promise.all([
@@ -150,6 +187,36 @@ test("file names of exports are harmless", async () => {
     page.getByRole("button", { name: "Confusion CSV" }).click(),
   ]);
   assert.equal(download.suggestedFilename(), "b-exe-confusion.csv");
+  await page.close();
+});
+
+test("long names do not leave a saved map, whose legend is below when the map is wide", async () => {
+  const wide = makeScene({ ROWS: 6, COLS: 40, BANDS: 6 });
+  const name = `${"Word ".repeat(30)}${"x".repeat(300)}`;
+  const { page, faults } = await open(browser, write("wide", embed(built, common(wide.report, name), wide.blocks)));
+  await page.locator(".swipe").fill("0");
+  await page.evaluate(() => {
+    /** @type {[string, number, number, number][]} */
+    const drawn = [];
+    const { prototype } = CanvasRenderingContext2D;
+    const fill = prototype.fillText;
+    prototype.fillText = function (text, x, y) {
+      drawn.push([text, x + this.measureText(text).width - this.canvas.width, y, this.canvas.height]);
+      fill.call(this, text, x, y);
+    };
+    Object.assign(window, { __drawn: drawn });
+  });
+  await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save PNG" }).click()]);
+  /** @type {[string, number, number, number][]} */
+  // @ts-expect-error put there above
+  const drawn = await page.evaluate(() => window.__drawn);
+  assert(drawn.some(([text]) => text.endsWith("…")));
+  for (const [text, beyond, y, height] of drawn) {
+    assert(beyond <= 0, `${text} leaves the picture`);
+    // 40 columns are 1200 points, 6 rows 180.
+    assert(y > 180 && y < height, `${text} is below the map`);
+  }
+  assert.deepEqual(faults, []);
   await page.close();
 });
 

@@ -35,7 +35,7 @@ export async function open(browser, url, options = {}) {
   return { page, faults };
 }
 
-/** The colour in the middle of each pixel of the scene. @param {import("playwright-core").Page} page @param {number} rows @param {number} cols */
+/** The colour in the middle of each pixel of the scene, on grey where the map is clear. @param {import("playwright-core").Page} page @param {number} rows @param {number} cols */
 export async function mapColours(page, rows, cols) {
   return page.evaluate(
     ([rows, cols]) => {
@@ -55,7 +55,8 @@ export async function mapColours(page, rows, cols) {
         for (let col = 0; col < cols; ++col) {
           const at =
             4 * (Math.floor(top + (row + 0.5) * scale) * canvas.width + Math.floor(left + (col + 0.5) * scale));
-          colours.push([...data.slice(at, at + 3)]);
+          const alpha = data[at + 3] / 255;
+          colours.push([...data.slice(at, at + 3)].map((value) => Math.round(value * alpha + 128 * (1 - alpha))));
         }
       return colours;
     },
@@ -71,6 +72,32 @@ export async function clickPixel(page, scene, row, col) {
   const x = (box.width - scene.cols * scale) / 2 + (col + 0.5) * scale;
   const y = (box.height - scene.rows * scale) / 2 + (row + 0.5) * scale;
   await page.locator(".stage canvas").click({ position: { x, y } });
+}
+
+/** Presses a button and reads the file that it saves. @param {import("playwright-core").Page} page @param {string} name */
+export async function saved(page, name) {
+  const button = page.getByRole("button", { name, exact: true });
+  const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
+  return { file: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+}
+
+/** The spectrum of the pixel as it is saved; NaN for what has no value. @param {import("playwright-core").Page} page */
+export async function pixelCsv(page) {
+  const { file, bytes } = await saved(page, "Pixel CSV");
+  const [head, ...rows] = bytes
+    .toString("utf8")
+    .trimEnd()
+    .split("\r\n")
+    .map((line) => line.split(","));
+  const column = (/** @type {string[]} */ row, /** @type {string} */ name) =>
+    Number(row[head.findIndex((each) => each.startsWith(name))] || Number.NaN);
+  const lines = rows.map((row) => ({
+    band: column(row, "band"),
+    wavelength: column(row, "wavelength"),
+    value: column(row, "value"),
+    reconstruction: column(row, "reconstruction"),
+  }));
+  return { file, head, lines };
 }
 
 /** Serious and critical findings of axe. @param {import("playwright-core").Page} page */

@@ -1,11 +1,10 @@
 // The report of one model: every panel, against the values that the fixture was made from.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { makeScene } from "../fixture/scene.mjs";
-import { fixtureUrl, launch } from "./launch.mjs";
-import { clickPixel, mapColours, open, seriousFindings } from "./pages.mjs";
+import { fixtureUrl, launch, ready } from "./launch.mjs";
+import { clickPixel, mapColours, open, pixelCsv, saved, seriousFindings } from "./pages.mjs";
 
 const { report, blocks, cube, atoms, active, times } = makeScene();
 const { rows, cols, bands } = report.scene;
@@ -372,23 +371,17 @@ test("the class table sorts both ways", async () => {
   assert.deepEqual((await values()).map(Number), [...down].reverse());
 });
 
-/** @param {string} name */
-async function saved(name) {
-  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).click()]);
-  return { file: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
-}
-
 test("tables are saved as CSV and JSON", async () => {
   const names = report.classes.map((c) => c.name);
-  const confusion = await saved("Confusion CSV");
+  const confusion = await saved(page, "Confusion CSV");
   assert.equal(confusion.file, "Synthetic-fields-confusion.csv");
   const want = [["truth \\ map", ...names], ...report.accuracy.confusion.map((line, t) => [names[t], ...line])];
   assert.equal(confusion.bytes.toString("utf8"), want.map((line) => `${line.join(",")}\r\n`).join(""));
-  const classes = (await saved("Classes CSV")).bytes.toString("utf8").split("\r\n");
+  const classes = (await saved(page, "Classes CSV")).bytes.toString("utf8").split("\r\n");
   assert.equal(classes.length, 18);
   const first = report.accuracy.per_class[0];
   assert(classes[1].startsWith(`${names[0]},${first.support},${first.predicted},${first.producers},${first.users}`));
-  const { file, bytes } = await saved("JSON");
+  const { file, bytes } = await saved(page, "JSON");
   assert.equal(file, "Synthetic-fields-tables.json");
   assert.deepEqual(JSON.parse(bytes.toString("utf8")), {
     classes: report.classes,
@@ -396,36 +389,134 @@ test("tables are saved as CSV and JSON", async () => {
     accuracy: report.accuracy,
     areas: report.areas,
   });
-  const spectrum = (await saved("Save CSV")).bytes.toString("utf8").split("\r\n");
-  assert.equal(spectrum[0], "band,wavelength_nm,spectrum,reconstruction");
-  assert.equal(spectrum.length, bands + 2);
 });
 
-test("the map is saved as PNG, pixel by pixel", async () => {
-  await page.getByLabel("window", { exact: true }).uncheck();
-  const { file, bytes } = await saved("Save PNG");
-  await page.getByLabel("window", { exact: true }).check();
-  assert.equal(file, "Synthetic-fields-map.png");
-  const { width, height, points } = await page.evaluate(
-    async ([base64, rows, cols]) => {
-      const raw = Uint8Array.from(atob(String(base64)), (c) => c.charCodeAt(0));
-      const image = await createImageBitmap(new Blob([raw], { type: "image/png" }));
-      const canvas = new OffscreenCanvas(image.width, image.height);
-      const context = /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext("2d"));
-      context.drawImage(image, 0, 0);
-      const scale = image.width / Number(cols);
-      const points = Array.from({ length: Number(rows) * Number(cols) }, (_, p) => [
-        ...context
-          .getImageData((p % Number(cols)) * scale + scale / 2, Math.floor(p / Number(cols)) * scale + scale / 2, 1, 1)
-          .data.slice(0, 3),
-      ]);
-      return { width: image.width, height: image.height, points };
-    },
-    [bytes.toString("base64"), rows, cols],
+test("the spectrum of a pixel is saved", async () => {
+  await clickPixel(page, report.scene, 44, 15);
+  const p = 44 * cols + 15;
+  const { file, head, lines } = await pixelCsv(page);
+  assert.equal(file, "Synthetic-fields-pixel-r44-c15.csv");
+  assert.deepEqual(head, ["band", "wavelength_nm", "value", "reconstruction"]);
+  assert.equal(lines.length, bands);
+  const largest = Math.max(...active[p].map(({ part }) => Math.abs(part)));
+  lines.forEach(({ band, wavelength, value, reconstruction }, b) => {
+    assert.equal(band, b + 1);
+    assert(Math.abs(wavelength - 1000 * report.scene.wavelengths[b]) < 0.01);
+    const span = report.spectra.high[b] - report.spectra.low[b];
+    assert(Math.abs(value - cube[p * bands + b]) <= span / 255 + 1e-5, `value of band ${b}`);
+    const sum = active[p].reduce(
+      (s, { atom, part }) => s + part * atoms[atom * bands + b],
+      times[p] * report.offset[b],
+    );
+    assert(Math.abs(reconstruction - sum) <= (largest / 254) * active[p].length * 0.3 + 1e-5, `atoms of band ${b}`);
+  });
+});
+
+/** The texts that are drawn on a canvas while the map is saved, and the picture. @param {import("playwright-core").Page} page */
+async function savedSheet(page) {
+  await page.evaluate(() => {
+    /** @type {{ text: string, right: number, width: number }[]} */
+    const texts = [];
+    const { prototype } = CanvasRenderingContext2D;
+    const fill = prototype.fillText;
+    prototype.fillText = function (text, x, y) {
+      texts.push({ text, right: x + this.measureText(text).width, width: this.canvas.width });
+      fill.call(this, text, x, y);
+    };
+    Object.assign(window, { __texts: texts });
+  });
+  const { file, bytes } = await saved(page, "Save PNG");
+  /** @type {{ text: string, right: number, width: number }[]} */
+  // @ts-expect-error put there above
+  const texts = await page.evaluate(() => window.__texts);
+  for (const { text, right, width } of texts) assert(right <= width, `${text} is cut off by the edge`);
+  const picture = await page.evaluate(async (base64) => {
+    const raw = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+    const image = await createImageBitmap(new Blob([raw], { type: "image/png" }));
+    const canvas = new OffscreenCanvas(image.width, image.height);
+    const context = /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    context.drawImage(image, 0, 0);
+    const data = context.getImageData(0, 0, image.width, image.height).data;
+    let text = "";
+    for (let i = 0; i < data.length; i += 8192) text += String.fromCharCode(...data.subarray(i, i + 8192));
+    return { width: image.width, height: image.height, data: btoa(text) };
+  }, bytes.toString("base64"));
+  const data = Buffer.from(picture.data, "base64");
+  const at = (/** @type {number} */ x, /** @type {number} */ y) => [
+    ...data.subarray(4 * (y * picture.width + x), 4 * (y * picture.width + x) + 3),
+  ];
+  return { file, texts: texts.map(({ text }) => text), width: picture.width, height: picture.height, at };
+}
+
+/** The frame of the map: the first points that are not white. @param {Awaited<ReturnType<typeof savedSheet>>} sheet */
+function mapCorner({ at }) {
+  const far = (/** @type {(i: number) => number[]} */ point) => {
+    let i = 0;
+    while (point(i).every((v) => v === 255)) ++i;
+    return i + 1;
+  };
+  return [far((i) => at(i, 200)), far((i) => at(200, i))];
+}
+
+/** Colours in the part of the sheet right of x or below y. @param {Awaited<ReturnType<typeof savedSheet>>} sheet @param {number} left @param {number} top */
+function coloursBeside({ at, width, height }, left, top) {
+  const found = new Set();
+  for (let y = 0; y < height; ++y)
+    for (let x = 0; x < width; ++x) if (x >= left || y >= top) found.add(at(x, y).join());
+  return found;
+}
+
+test("the map is saved as PNG, pixel by pixel, with a legend", async () => {
+  const sheet = await savedSheet(page);
+  assert.equal(sheet.file, "Synthetic-fields-map.png");
+  const scale = 12;
+  const [x0, y0] = mapCorner(sheet);
+  for (let p = 0; p < rows * cols; ++p) {
+    const [x, y] = [x0 + (p % cols) * scale, y0 + Math.floor(p / cols) * scale];
+    if (!prediction[p]) continue;
+    // All of its points, no cursor and no window.
+    for (const [dx, dy] of [
+      [0, 0],
+      [scale - 1, scale - 1],
+      [5, 6],
+    ])
+      assert(near(sheet.at(x + dx, y + dy), classAt(prediction, p)), `PNG at ${p}`);
+  }
+  const shown = new Set(prediction);
+  const names = report.classes.filter((info) => shown.has(info.id)).map((info) => info.name);
+  assert.equal(
+    sheet.texts.join(" "),
+    ["Synthetic fields", "Prediction", "hyperatom 0.1.0, 2026-11-18 02:30 UTC", ...names].join(" "),
   );
-  assert.deepEqual([width, height], [1200, 960]);
-  for (let p = 0; p < points.length; ++p)
-    if (prediction[p]) assert(near(points[p], classAt(prediction, p)), `PNG at ${p}`);
+  const found = coloursBeside(sheet, x0 + cols * scale + 2, sheet.height);
+  for (let c = 0; c < 16; ++c) assert.equal(found.has(hex(c).join()), shown.has(c + 1), report.classes[c].name);
+});
+
+test("the saved legend has what is shown: an isolated class, errors, a ramp", async () => {
+  const [x0] = mapCorner(await savedSheet(page));
+  const beside = x0 + cols * 12 + 2;
+  await page.locator(".legend button").nth(3).click();
+  assert((await savedSheet(page)).texts.join(" ").endsWith(`UTC ${report.classes[3].name}`));
+  await page.locator(".legend button").nth(3).click();
+
+  await page.getByLabel("Layer B", { exact: true }).selectOption("errors");
+  await setRange(".swipe", 0.5);
+  const errors = await savedSheet(page);
+  assert.equal(
+    errors.texts.join(" "),
+    "Synthetic fields Left: Composite (true colour) Right: Errors hyperatom 0.1.0, 2026-11-18 02:30 UTC " +
+      "right wrong training, not counted",
+  );
+  const found = coloursBeside(errors, beside, errors.height);
+  for (const colour of ["58,110,150", "255,176,46", "120,124,128"]) assert(found.has(colour), colour);
+
+  await page.getByLabel("Layer B", { exact: true }).selectOption("novelty");
+  const ramp = await savedSheet(page);
+  assert.deepEqual(ramp.texts.slice(-3), ["Novelty", "0", "1"]);
+  for (const colour of ["14,22,66", "250,236,150"])
+    assert(coloursBeside(ramp, beside, ramp.height).has(colour), colour);
+  await page.getByLabel("Layer B", { exact: true }).selectOption("prediction");
+  await setRange(".swipe", 0);
 });
 
 test("every control can be reached by Tab and shows its focus", async () => {
@@ -462,6 +553,48 @@ test("the theme follows the system and can be turned", async () => {
   await page.getByRole("button", { name: "Dark" }).click();
   assert.equal(await paper(), light);
   await page.emulateMedia({ colorScheme: "light" });
+});
+
+test("a theme that was chosen is remembered, where storage is allowed", async () => {
+  const context = await browser.newContext({ colorScheme: "light" });
+  const theme = async () => {
+    const page = await context.newPage();
+    await page.goto(url);
+    await ready(page);
+    return { page, theme: await page.evaluate(() => document.documentElement.dataset.theme) };
+  };
+  const first = await theme();
+  assert.equal(first.theme, "light");
+  await first.page.getByRole("button", { name: "Dark" }).click();
+  const second = await theme();
+  assert.equal(second.theme, "dark");
+  await second.page.evaluate(() => localStorage.setItem("hyperatom:theme", "<script>"));
+  assert.equal((await theme()).theme, "light", "what is no theme is not taken");
+  await context.close();
+});
+
+test("without storage the page works, and follows the system", async () => {
+  const context = await browser.newContext({ colorScheme: "dark" });
+  await context.addInitScript(() => {
+    Object.defineProperty(window, "localStorage", {
+      get() {
+        throw new DOMException("refused", "SecurityError");
+      },
+    });
+  });
+  const other = await context.newPage();
+  /** @type {string[]} */
+  const errors = [];
+  other.on("pageerror", (error) => errors.push(error.message));
+  other.on("console", (message) => errors.push(message.text()));
+  await other.goto(url);
+  await ready(other);
+  const theme = () => other.evaluate(() => document.documentElement.dataset.theme);
+  assert.equal(await theme(), "dark");
+  await other.getByRole("button", { name: "Dark" }).click();
+  assert.equal(await theme(), "light");
+  assert.deepEqual(errors, []);
+  await context.close();
 });
 
 test("paper is light, and a PDF can be made in the dark theme", async () => {
@@ -501,6 +634,22 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
     await other.page.close();
   });
 }
+
+test("a phone has the figures, the map, then the facts", async () => {
+  const phone = await open(browser, url, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+  const order = await phone.page.evaluate(() =>
+    [".figures", ".workspace", ".facts", "#tables", "#model"].map(
+      (selector) => document.querySelector(selector)?.getBoundingClientRect().y,
+    ),
+  );
+  assert.deepEqual(
+    [...order].sort((a, b) => Number(a) - Number(b)),
+    order,
+  );
+  const box = await phone.page.locator(".stage canvas").boundingBox();
+  assert(box && box.y + box.height / 2 < 844, "the map is on the first screen");
+  await phone.page.close();
+});
 
 test("a phone has no sideways scrolling, and a tap selects a pixel", async () => {
   const phone = await open(browser, url, { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true });

@@ -7,7 +7,7 @@ import { fixtureUrl, launch, ready } from "./launch.mjs";
 
 const folder = process.argv[2] ?? "dist/shots";
 const files = process.argv.slice(3).map((file) => pathToFileURL(resolve(file)).href);
-const pages = files.length > 0 ? files : [fixtureUrl("scene"), fixtureUrl("comparison")];
+const pages = files.length > 0 ? files : ["scene", "comparison", "evaluation"].map(fixtureUrl);
 mkdirSync(folder, { recursive: true });
 const browser = await launch();
 for (const url of pages) {
@@ -15,7 +15,7 @@ for (const url of pages) {
   const kinds = [
     ["light", 1440, 900, "light"],
     ["dark", 1440, 900, "dark"],
-    ["light", 360, 740, "phone"],
+    ["light", 390, 844, "phone"],
   ];
   for (const [colorScheme, width, height, name] of kinds) {
     const phone = name === "phone";

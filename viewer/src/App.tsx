@@ -1,8 +1,9 @@
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
-import { Comparison } from "./Comparison";
+import { Comparison, MethodMaps } from "./Comparison";
 import { type Details, type Layers, type Report, readDetails, readLayers, type Source } from "./data";
 import { Headline } from "./Headline";
 import { type Theme, useOnScreen, useTheme } from "./hooks";
+import { methodsIn } from "./layers";
 import { type Change, firstLook, type Look } from "./look";
 import { MapThumb, useMapParts } from "./MapCanvas";
 import { MapPanel } from "./MapPanel";
@@ -38,19 +39,20 @@ function Body({
   const marked = look.cell !== null || look.isolate !== null;
   return (
     <>
+      <Comparison report={report} />
       {layers.size > 0 && (
         <div class="workspace" ref={workspace}>
           <MapPanel report={report} layers={layers} parts={parts} pixel={pixel} look={look} change={change} />
           <PixelPanel report={report} pixel={pixel} theme={theme} reading={reading} />
         </div>
       )}
+      <MethodMaps report={report} layers={layers} look={look} change={change} />
       <Tables report={report} look={look} change={change} />
-      <Comparison report={report} layers={layers} look={look} change={change} />
       {report.model && details && <ModelPanel report={report} model={report.model} details={details} theme={theme} />}
       {marked && !mapSeen && (
         // What was lit from a table far below is seen at once.
         <aside class="inset" aria-label="Small map">
-          <MapThumb report={report} parts={parts} label="The map with what is lit" />
+          <MapThumb report={report} parts={parts} focus={null} />
           <a href="#map">To the map</a>
         </aside>
       )}
@@ -63,10 +65,11 @@ function panels(report: Report, layers: Layers | null, details: Details | null):
   const { accuracy, areas, comparison, model } = report;
   const mapped = layers !== null && layers.size > 0;
   const all: [string, string, boolean][] = [
+    ["comparison", "Comparison", comparison !== null],
     ["map", "Map", mapped],
     ["pixel", "Pixel", mapped],
+    ["maps", "All maps", layers !== null && methodsIn(layers).length > 0],
     ["tables", accuracy ? "Accuracy" : "Area", accuracy !== null || areas.length > 0],
-    ["comparison", "Comparison", comparison !== null],
     ["model", "Model", model !== null && details !== null && hasModelPanel(model, details)],
   ];
   return all.filter(([, , there]) => there).map(([id, label]) => [id, label]);

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
 import type { Interval, Report } from "./data";
-import { count, dateText, percent, plain, shortHash } from "./format";
+import { count, dateText, decimals, percent, plain, plural, shortHash } from "./format";
 
 function Figure({ name, long, interval, unit }: { name: string; long: string; interval: Interval; unit: "%" | "" }) {
-  const text = (value: number) => (unit ? percent(value) : value.toFixed(4));
+  const text = (value: number | null) => (unit ? percent(value) : decimals(value, 4));
   return (
     <div class="figure">
       <dt>
@@ -32,8 +32,9 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
 }
 
 export function Headline({ report }: { report: Report }) {
-  const { accuracy, split, model, made, scene } = report;
+  const { accuracy, split, model, made, scene, comparison } = report;
   const leakage = split?.leakage;
+  const repeats = Math.max(0, ...(comparison?.table ?? []).map((row) => row.repeats.length));
   return (
     <section id="summary" class="headline" aria-labelledby="summary-title">
       <h2 id="summary-title" class="visually-hidden">
@@ -62,9 +63,23 @@ export function Headline({ report }: { report: Report }) {
         </div>
       )}
       <dl class="facts">
-        <Fact name="Scene">
-          {scene.file} <span class="quiet">{`${count(scene.rows)} × ${count(scene.cols)}, ${scene.bands} bands`}</span>
+        <Fact name={scene.bands > 0 ? "Scene" : "Map"}>
+          {scene.file}{" "}
+          <span class="quiet">
+            {`${count(scene.rows)} × ${count(scene.cols)}`}
+            {scene.bands > 0 && `, ${plural(scene.bands, "band")}`}
+          </span>
         </Fact>
+        {comparison && (
+          <Fact name="Compared">
+            {plural(comparison.table.length, "method")}
+            {repeats > 1 && (
+              <>
+                , {repeats} repeats <span class="quiet">the maps and the split are those of the first</span>
+              </>
+            )}
+          </Fact>
+        )}
         {split && (
           <Fact name="Split">
             {split.rule}{" "}

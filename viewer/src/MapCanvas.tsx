@@ -1,10 +1,10 @@
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Details, Layers, Report } from "./data";
 import { drawMap, type MapParts, type Outline, toPath, toPicture } from "./draw";
 import { usePicture, useSize } from "./hooks";
 import { borderSegments, cellMask, paintMask } from "./layers";
 import type { Change, Look } from "./look";
-import { clamp, fitView, pixelAt, reveal, type View, zoomAt } from "./view";
+import { clamp, type Focus, focusOf, pixelAt, reveal, type View, viewOf, zoomAt } from "./view";
 
 /// Everything that is drawn, ready for any canvas and zoom.
 export function useMapParts(report: Report, layers: Layers, details: Details | null, look: Look): MapParts {
@@ -35,9 +35,9 @@ export function useMapParts(report: Report, layers: Layers, details: Details | n
   }, [details?.window, look.window, row, col, rows, cols]);
 
   const outlines: Outline[] = [];
-  if (test) outlines.push({ path: test, colour: "#8fd3ff", dashed: true });
-  if (training) outlines.push({ path: training, colour: "#ffffff", dashed: false });
-  if (window) outlines.push({ path: window, colour: "#ffe14d", dashed: false });
+  if (test) outlines.push({ of: "test", path: test });
+  if (training) outlines.push({ of: "training", path: training });
+  if (window) outlines.push({ of: "window", path: window });
   return { a, b, swipe: look.swipe, opacity: look.opacity, mask, outlines, cursor: look.cursor };
 }
 
@@ -62,10 +62,8 @@ export function MapCanvas({
   const { rows, cols } = report.scene;
   const [box, size] = useSize<HTMLDivElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [chosen, setChosen] = useState<View | null>(null);
-  const whole = fitView(rows, cols, size);
-  const view = chosen ? clamp(chosen, rows, cols, size) : whole;
-  const zoomed = view.scale > whole.scale * 1.001;
+  const view = viewOf(look.focus, rows, cols, size);
+  const zoomed = look.focus !== null;
   const latest = useRef({ view, zoomed });
   latest.current = { view, zoomed };
 
@@ -74,8 +72,10 @@ export function MapCanvas({
   });
 
   const move = (next: View) => {
-    latest.current.view = clamp(next, rows, cols, size);
-    setChosen(latest.current.view);
+    const held = clamp(next, rows, cols, size);
+    const focus = focusOf(held, rows, cols, size);
+    latest.current = { view: held, zoomed: focus !== null };
+    change({ focus });
   };
   const zoom = (factor: number, x = size.width / 2, y = size.height / 2) =>
     move(zoomAt(latest.current.view, factor, x, y));
@@ -135,7 +135,7 @@ export function MapCanvas({
       if (zoomed) move(reveal(view, row, col, size));
     } else if (event.key === "+" || event.key === "=") zoomOnCursor(1.5);
     else if (event.key === "-" || event.key === "_") zoomOnCursor(1 / 1.5);
-    else if (event.key === "0") setChosen(null);
+    else if (event.key === "0") change({ focus: null });
     else if (event.key === "Escape") change({ isolate: null, cell: null });
     else return;
     event.preventDefault();
@@ -181,7 +181,7 @@ export function MapCanvas({
         <button type="button" aria-label="Zoom out" onClick={() => zoom(1 / 1.5)}>
           −
         </button>
-        <button type="button" aria-label="Show the whole scene" onClick={() => setChosen(null)}>
+        <button type="button" aria-label="Show the whole scene" onClick={() => change({ focus: null })}>
           ⤢
         </button>
       </div>
@@ -189,18 +189,18 @@ export function MapCanvas({
   );
 }
 
-/// A small map of the whole scene without controls.
-export function MapThumb({ report, parts, label }: { report: Report; parts: MapParts; label: string }) {
+/// A small map without controls.
+export function MapThumb({ report, parts, focus }: { report: Report; parts: MapParts; focus: Focus | null }) {
   const { rows, cols } = report.scene;
-  const [box, size] = useSize<HTMLDivElement>();
+  const [box, size] = useSize<HTMLSpanElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
   useLayoutEffect(() => {
     if (canvas.current && size.width > 0)
-      drawMap(canvas.current, devicePixelRatio, size, fitView(rows, cols, size), parts);
+      drawMap(canvas.current, devicePixelRatio, size, viewOf(focus, rows, cols, size), parts);
   });
   return (
-    <div class="thumb" ref={box} style={{ aspectRatio: `${cols} / ${rows}` }}>
-      <canvas ref={canvas} role="img" aria-label={label} />
-    </div>
+    <span class="thumb" aria-hidden="true" ref={box} style={{ aspectRatio: `${cols} / ${rows}` }}>
+      <canvas ref={canvas} />
+    </span>
   );
 }

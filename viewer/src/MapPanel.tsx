@@ -1,27 +1,26 @@
 import { useMemo } from "preact/hooks";
 import type { Layers, Report } from "./data";
-import { drawMap, type MapParts } from "./draw";
+import type { MapParts } from "./draw";
 import { savePng } from "./export";
 import { count, plural } from "./format";
 import {
   cellMask,
+  cellName,
   cssColour,
-  ERROR_COLOURS,
-  ERRORS,
-  errorLayer,
+  ERROR_KEYS,
+  errorsIn,
   histogram,
   isClassLayer,
   type LayerChoice,
   layerChoices,
-  RIGHT,
   ramp,
-  TRAINING,
-  WRONG,
 } from "./layers";
+import { legendOf } from "./legend";
 import type { Change, Look } from "./look";
 import { MapCanvas } from "./MapCanvas";
 import { Swatch } from "./parts";
 import type { Pixel } from "./pixel";
+import { drawSheet } from "./sheet";
 
 /// The class layer whose pixels the legend counts: what is shown, else the prediction, else the truth.
 function countedLayer(look: Look, layers: Layers): string | null {
@@ -73,34 +72,36 @@ function Legend({
   );
 }
 
-function Keys({ layers, look }: { layers: Layers; look: Look }) {
-  const shown = [look.a, look.b];
-  const errors = useMemo(() => {
-    const truth = layers.get("truth");
-    const prediction = layers.get("prediction");
-    return truth && prediction && histogram(errorLayer(truth, prediction, layers.get("split")), 4);
-  }, [layers]);
+function Keys({ layers, choices, look }: { layers: Layers; choices: LayerChoice[]; look: Look }) {
+  const shown = [...new Set([look.a, look.b])];
+  const errors = useMemo(
+    () =>
+      choices
+        .filter(({ name }) => name === look.a || name === look.b)
+        .flatMap(({ name, label }) => {
+          const codes = errorsIn(name, layers);
+          return codes ? { label, counts: histogram(codes, 4) } : [];
+        }),
+    [layers, choices, look.a, look.b],
+  );
   const continuous = shown.filter((name) => name === "confidence" || name === "novelty");
   const steps = Array.from({ length: 9 }, (_, i) => cssColour(ramp(i / 8)));
   return (
     <>
-      {shown.includes(ERRORS) && errors && (
-        <ul class="key">
-          {[
-            ["right", RIGHT],
-            ["wrong", WRONG],
-            ["training, not counted", TRAINING],
-          ].map(([label, code]) => (
-            <li key={label}>
-              <span class="swatch" style={{ backgroundColor: cssColour(ERROR_COLOURS[Number(code)]) }} />
-              {label} <span class="number">{count(errors[Number(code)])}</span>
+      {errors.map(({ label, counts }) => (
+        <ul key={label} class="key" aria-label={label}>
+          {errors.length > 1 && <li>{label}:</li>}
+          {ERROR_KEYS.map(({ code, label, colour }) => (
+            <li key={code}>
+              <span class="swatch" style={{ backgroundColor: cssColour(colour) }} />
+              {label} <span class="number">{count(counts[code])}</span>
             </li>
           ))}
         </ul>
-      )}
+      ))}
       {continuous.length > 0 && (
         <div class="key ramp">
-          <span>{[...new Set(continuous)].join(", ")} 0</span>
+          <span>{continuous.join(", ")} 0</span>
           <span class="bar" style={{ backgroundImage: `linear-gradient(to right, ${steps.join(", ")})` }} />
           <span>1</span>
         </div>
@@ -109,25 +110,17 @@ function Keys({ layers, look }: { layers: Layers; look: Look }) {
   );
 }
 
-function readout(report: Report, pixel: Pixel): string {
+function readout(report: Report, pixel: Pixel, look: Look): string {
   const name = (index: number | null) => (index === null ? "none" : report.classes[index].name);
   const said = [`Row ${pixel.row}, column ${pixel.col}`];
   if (pixel.truth !== null) said.push(`truth ${name(pixel.truth)}`);
   if (pixel.prediction !== null) said.push(`predicted ${name(pixel.prediction)}`);
+  for (const { method, index } of pixel.votes)
+    if (look.a === `map-${method}` || look.b === `map-${method}`) said.push(`${method} ${name(index)}`);
   if (pixel.role) said.push(`${pixel.role} pixel`);
   if (pixel.confidence !== null) said.push(`confidence ${pixel.confidence.toFixed(2)}`);
   if (pixel.novelty !== null) said.push(`novelty ${pixel.novelty.toFixed(2)}`);
   return said.join(" · ");
-}
-
-/// The whole scene at a whole number of points a pixel, without the cursor.
-function exportPicture(report: Report, parts: MapParts): void {
-  const { rows, cols } = report.scene;
-  const scale = Math.max(1, Math.round(1200 / Math.max(rows, cols)));
-  const canvas = document.createElement("canvas");
-  const size = { width: cols * scale, height: rows * scale };
-  drawMap(canvas, 1, size, { scale, x: 0, y: 0 }, { ...parts, cursor: null });
-  savePng(report.title, "map", canvas);
 }
 
 export function MapPanel({
@@ -150,6 +143,11 @@ export function MapPanel({
     () => (look.cell && cellMask(layers, look.cell)?.reduce((sum, on) => sum + on, 0)) ?? 0,
     [look.cell, layers],
   );
+  const windowed = report.windows > 1 && report.model !== null;
+  const save = () => {
+    const sheet = drawSheet(report.scene, parts, legendOf(report, layers, look));
+    if (sheet) savePng(report.title, "map", sheet);
+  };
   const select = (which: "a" | "b") => (
     <label>
       <span class="letter">{which.toUpperCase()}</span>
@@ -166,7 +164,7 @@ export function MapPanel({
       </select>
     </label>
   );
-  const check = (which: "training" | "test" | "window", label: string) => (
+  const check = (which: "training" | "test" | "window") => (
     <label class="check">
       <input
         type="checkbox"
@@ -174,7 +172,7 @@ export function MapPanel({
         onChange={(event) => change({ [which]: event.currentTarget.checked })}
       />
       <i class={`outline ${which}`} aria-hidden="true" />
-      {label}
+      {which}
     </label>
   );
   return (
@@ -198,34 +196,33 @@ export function MapPanel({
             onInput={(event) => change({ opacity: Number(event.currentTarget.value) })}
           />
         </label>
-        {layers.has("split") && (
+        {(layers.has("split") || windowed) && (
           <fieldset>
             <legend>Outline</legend>
-            {check("training", "training")}
-            {check("test", "test")}
-            {report.windows > 1 && report.model && check("window", "window")}
+            {layers.has("split") && check("training")}
+            {layers.has("split") && check("test")}
+            {windowed && check("window")}
           </fieldset>
         )}
       </div>
       <MapCanvas report={report} parts={parts} look={look} change={change} />
       <div class="under">
         <p id="readout" class="readout" aria-live="polite">
-          {readout(report, pixel)}
+          {readout(report, pixel, look)}
         </p>
-        <button type="button" class="push" onClick={() => exportPicture(report, parts)}>
+        <button type="button" class="push" onClick={save}>
           Save PNG
         </button>
       </div>
       {look.cell && (
         <p class="lit">
-          {plural(lit, "pixel")} lit: {report.classes[look.cell.truth].name} mapped as{" "}
-          {report.classes[look.cell.predicted].name}
+          {plural(lit, "pixel")} lit: {cellName(report, look.cell)}
           <button type="button" onClick={() => change({ cell: null })}>
             Clear
           </button>
         </p>
       )}
-      <Keys layers={layers} look={look} />
+      <Keys layers={layers} choices={choices} look={look} />
       <Legend report={report} layers={layers} choices={choices} look={look} change={change} />
     </section>
   );

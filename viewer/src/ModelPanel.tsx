@@ -94,8 +94,8 @@ function Curve({
 }: {
   title: string;
   epochs: Epoch[];
-  value: (epoch: Epoch) => number;
-  validation: (epoch: Epoch) => number | undefined;
+  value: (epoch: Epoch) => number | null;
+  validation: (epoch: Epoch) => number | null | undefined;
   theme: Theme;
 }) {
   const data = useMemo(

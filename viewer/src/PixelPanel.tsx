@@ -1,14 +1,15 @@
 import { useMemo, useState } from "preact/hooks";
 import type uPlot from "uplot";
 import { axis, Chart, type ChartOptions, type Inks } from "./Chart";
-import type { Report } from "./data";
+import type { Accuracy, Report } from "./data";
 import { saveCsv } from "./export";
-import { bandAxis, plain } from "./format";
+import { bandAxis, percent, plain, plural } from "./format";
 import type { Theme } from "./hooks";
 import { cssColour, parseColour } from "./layers";
 import { ClassName, Scroll, Swatch } from "./parts";
-import type { Pixel } from "./pixel";
+import { type Pixel, truthOfMapped } from "./pixel";
 import { coordinatesText, crsName } from "./place";
+import { spectrumRows } from "./table";
 
 function spectrumOptions(label: string, inks: Inks): ChartOptions {
   return {
@@ -37,16 +38,8 @@ function Spectrum({ report, pixel, theme }: { report: Report; pixel: Pixel; them
   const at = (values: Float64Array | null, band: number) => (values ? plain(values[band]) : "–");
   const place = (band: number) =>
     bandsShown.unit ? `${plain(bandsShown.values[band])} ${bandsShown.unit}` : `band ${band + 1}`;
-  const save = () => {
-    const head = ["band", ...(bandsShown.unit ? [`wavelength_${bandsShown.unit}`] : []), "spectrum", "reconstruction"];
-    const rows = bandsShown.values.map((value, band) => [
-      band + 1,
-      ...(bandsShown.unit ? [value] : []),
-      spectrum?.[band] ?? null,
-      reconstruction?.[band] ?? null,
-    ]);
-    saveCsv(report.title, `spectrum-r${pixel.row}-c${pixel.col}`, [head, ...rows]);
-  };
+  const save = () =>
+    saveCsv(report.title, `pixel-r${pixel.row}-c${pixel.col}`, spectrumRows(bandsShown, spectrum, reconstruction));
   return (
     <div class="block spectrum">
       <h3>
@@ -76,10 +69,10 @@ function Spectrum({ report, pixel, theme }: { report: Report; pixel: Pixel; them
         {hover !== null &&
           `${place(hover)}: measured ${at(spectrum, hover)}, from its atoms ${at(reconstruction, hover)}`}
       </p>
-      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-        <summary>Values</summary>
-        {open && (
-          <>
+      <div class="values-head">
+        <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+          <summary>Values</summary>
+          {open && (
             <Scroll label="Spectrum values">
               <table class="data values">
                 <thead>
@@ -100,12 +93,12 @@ function Spectrum({ report, pixel, theme }: { report: Report; pixel: Pixel; them
                 </tbody>
               </table>
             </Scroll>
-            <button type="button" class="push" onClick={save}>
-              Save CSV
-            </button>
-          </>
-        )}
-      </details>
+          )}
+        </details>
+        <button type="button" class="push" onClick={save}>
+          Pixel CSV
+        </button>
+      </div>
     </div>
   );
 }
@@ -174,6 +167,31 @@ function Scores({ report, pixel }: { report: Report; pixel: Pixel }) {
           {all ? "Fewer" : `All ${scores.length} classes`}
         </button>
       )}
+    </div>
+  );
+}
+
+/// What can be said of a pixel of a map without its model: how far such pixels can be trusted.
+function Trust({ report, accuracy, predicted }: { report: Report; accuracy: Accuracy; predicted: number }) {
+  const found = truthOfMapped(accuracy, predicted);
+  const all = found.reduce((sum, { pixels }) => sum + pixels, 0);
+  return (
+    <div class="block trust">
+      <h3>
+        Truth of what is mapped as {report.classes[predicted].name}{" "}
+        <span class="quiet">{all === 0 ? "no pixel counted" : `${plural(all, "pixel")} counted, %`}</span>
+      </h3>
+      <ul class="bars">
+        {found.map(({ index, pixels }) => (
+          <li key={index}>
+            <span class="name">
+              <Swatch colour={report.classes[index].colour} /> <span class="text">{report.classes[index].name}</span>
+            </span>
+            <Bar value={pixels / all} low={0} high={1} colour={report.classes[index].colour} />
+            <span class="number">{percent(pixels / all, 1)}</span>
+          </li>
+        ))}
+      </ul>
     </div>
   );
 }
@@ -259,6 +277,9 @@ export function PixelPanel({
       {(pixel.spectrum || pixel.reconstruction) && <Spectrum report={report} pixel={pixel} theme={theme} />}
       {report.spectra.pixels === "labelled" && !reading && !pixel.spectrum && (
         <p class="quiet">The spectra of labelled pixels alone are in this file.</p>
+      )}
+      {report.accuracy && !report.scores && pixel.prediction !== null && (
+        <Trust report={report} accuracy={report.accuracy} predicted={pixel.prediction} />
       )}
       {(pixel.entries || pixel.scores) && (
         <div class="why">

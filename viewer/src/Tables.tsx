@@ -2,9 +2,10 @@ import { useMemo, useRef, useState } from "preact/hooks";
 import type { Accuracy, Report } from "./data";
 import { saveCsv, saveJson } from "./export";
 import { areaUnit, count, percent } from "./format";
+import { cellName } from "./layers";
 import type { Change, Look } from "./look";
 import { ClassName, type Column, Scroll, Section, SortTable, Swatch } from "./parts";
-import type { Cell } from "./table";
+import { type Cell, confusionLines } from "./table";
 
 const MOVES: Record<string, [number, number]> = {
   ArrowUp: [-1, 0],
@@ -27,8 +28,10 @@ function Confusion({
   look: Look;
   change: Change;
 }) {
-  const { confusion } = accuracy;
   const { classes } = report;
+  const lines = useMemo(() => confusionLines(accuracy), [accuracy]);
+  const width = lines[0]?.length ?? 0;
+  const cellAt = (t: number, p: number) => ({ truth: t, predicted: p < classes.length ? p : -1 });
   const table = useRef<HTMLTableElement>(null);
   const [stop, setStop] = useState<[number, number]>([0, 0]);
   const canLight = report.layers.includes("truth") && report.layers.includes("prediction");
@@ -37,7 +40,7 @@ function Confusion({
     if (!step) return;
     event.preventDefault();
     const row = Math.min(Math.max(t + step[0], 0), classes.length - 1);
-    const col = Math.min(Math.max(p + step[1], 0), classes.length - 1);
+    const col = Math.min(Math.max(p + step[1], 0), width - 1);
     table.current?.querySelector<HTMLButtonElement>(`[data-cell="${row},${col}"]`)?.focus();
   };
   return (
@@ -57,13 +60,18 @@ function Confusion({
                 </span>
               </th>
             ))}
+            {width > classes.length && (
+              <th scope="col">
+                <span class="upright">not mapped</span>
+              </th>
+            )}
             <th scope="col" class="total">
               <span class="upright">all</span>
             </th>
           </tr>
         </thead>
         <tbody>
-          {confusion.map((line, t) => {
+          {lines.map((line, t) => {
             const total = line.reduce((sum, n) => sum + n, 0);
             return (
               <tr key={classes[t].id}>
@@ -72,25 +80,26 @@ function Confusion({
                 </th>
                 {line.map((n, p) => {
                   const share = total > 0 ? n / total : 0;
-                  const lit = look.cell?.truth === t && look.cell.predicted === p;
+                  const cell = cellAt(t, p);
+                  const lit = look.cell?.truth === t && look.cell.predicted === cell.predicted;
                   const text = n === 0 ? "·" : shares ? percent(share, 1) : count(n);
                   const strength = `${Math.round(100 * Math.cbrt(share))}%`;
                   const base = t === p ? "var(--cool)" : "var(--warm)";
                   return (
-                    <td key={classes[p].id} class={n === 0 ? "zero" : ""}>
+                    <td key={String(p)} class={n === 0 ? "zero" : ""}>
                       <button
                         type="button"
                         data-cell={`${t},${p}`}
                         tabIndex={stop[0] === t && stop[1] === p ? 0 : -1}
                         aria-pressed={lit}
-                        aria-label={`${classes[t].name} mapped as ${classes[p].name}: ${count(n)}`}
+                        aria-label={`${cellName(report, cell)}: ${count(n)}`}
                         disabled={!canLight}
                         style={{
                           background: n > 0 && !lit ? `color-mix(in srgb, ${base} ${strength}, transparent)` : "",
                         }}
                         onFocus={() => setStop([t, p])}
                         onKeyDown={(event) => go(event, t, p)}
-                        onClick={() => change({ cell: lit ? null : { truth: t, predicted: p } })}
+                        onClick={() => change({ cell: lit ? null : cell })}
                       >
                         {text}
                       </button>
@@ -194,10 +203,12 @@ export function Tables({ report, look, change }: { report: Report; look: Look; c
     ]);
   };
   const saveConfusion = () => {
+    if (!accuracy) return;
     const names = classes.map((info) => info.name);
+    const lines = confusionLines(accuracy);
     saveCsv(title, "confusion", [
-      ["truth \\ map", ...names],
-      ...(accuracy?.confusion ?? []).map((line, t) => [names[t], ...line]),
+      ["truth \\ map", ...names, ...(lines[0].length > names.length ? ["not mapped"] : [])],
+      ...lines.map((line, t) => [names[t], ...line]),
     ]);
   };
   return (

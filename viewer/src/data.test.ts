@@ -1,6 +1,7 @@
 import { deflateSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import {
+  type Accuracy,
   codeStarts,
   type Details,
   decodeBase64,
@@ -17,7 +18,7 @@ import {
   type Source,
   undoDifferences,
 } from "./data";
-import { describePixel } from "./pixel";
+import { describePixel, truthOfMapped } from "./pixel";
 
 const floatBytes = (values: number[]) => {
   const view = new DataView(new ArrayBuffer(4 * values.length));
@@ -213,6 +214,44 @@ describe("a whole report", () => {
     expect([...layers.keys()]).toEqual(["prediction"]);
     expect(Object.values(details).every((value) => value === null)).toBe(true);
   });
+  it("reads a map without a scene", async () => {
+    const alone: Report = {
+      ...report,
+      scene: { ...report.scene, bands: 0, composite: null },
+      layers: ["prediction", "truth", "split"],
+      model: null,
+      codes: null,
+      scores: null,
+      offset: null,
+      spectra: { pixels: "none", low: [], high: [] },
+      windows: 0,
+      comparison: null,
+    };
+    expect(parseReport(JSON.stringify(alone))).toEqual(alone);
+    const { prediction, truth, split } = blocks;
+    const [layers, details] = await readAll({ prediction, truth, split }, alone);
+    expect(Object.values(details).every((value) => value === null)).toBe(true);
+    expect(describePixel(alone, layers, details, 0, 0)).toMatchObject({
+      truth: 1,
+      prediction: 1,
+      role: "training",
+      spectrum: null,
+      entries: null,
+      scores: null,
+      votes: [],
+    });
+  });
+  it("says what pixels that are mapped as a class are in truth", () => {
+    const confusion = [
+      [3, 1],
+      [5, 0],
+    ];
+    expect(truthOfMapped({ confusion } as Accuracy, 0)).toEqual([
+      { index: 1, pixels: 5 },
+      { index: 0, pixels: 3 },
+    ]);
+    expect(truthOfMapped({ confusion } as Accuracy, 1)).toEqual([{ index: 0, pixels: 1 }]);
+  });
   it("reads spectra of all pixels", async () => {
     const all: Report = { ...report, spectra: { ...report.spectra, pixels: "all" } };
     const [layers, details] = await readAll({ ...blocks, spectra: Uint8Array.of(0, 255, 0, 0, 0, 255) }, all);
@@ -231,5 +270,9 @@ describe("a whole report", () => {
     const bare = parseReport(JSON.stringify({ version, title, made, scene, classes, windows }));
     expect(bare).toMatchObject({ split: null, accuracy: null, model: null, areas: [], layers: [], comparison: null });
     expect(bare.spectra.pixels).toBe("none");
+    const methods = { maps: [], table: [{ method: "svm-l", repeats: [] }] };
+    expect(parseReport(JSON.stringify({ ...report, comparison: methods })).comparison?.table).toEqual([
+      { method: "svm-l", repeats: [], paper: null, seconds: null, leakage: null, atoms: null, window: null },
+    ]);
   });
 });

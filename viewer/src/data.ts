@@ -1,8 +1,9 @@
 // What a report page holds, and how its blocks are read.
 // The C++ side (hyperatom/report) writes the same: change both together.
 
+/// Kappa of a map of one class alone has no value.
 export interface Interval {
-  value: number;
+  value: number | null;
   low: number | null;
   high: number | null;
 }
@@ -41,10 +42,10 @@ export interface Split {
 
 export interface Epoch {
   epoch: number;
-  loss: number;
-  accuracy: number;
-  validation_loss?: number;
-  validation_accuracy?: number;
+  loss: number | null;
+  accuracy: number | null;
+  validation_loss?: number | null;
+  validation_accuracy?: number | null;
 }
 
 export interface Certificate {
@@ -76,16 +77,22 @@ export interface Model {
 export interface Figures {
   oa: number;
   aa: number;
-  kappa: number;
+  kappa: number | null;
 }
 
 export interface MethodResult {
   method: string;
   repeats: Figures[];
   paper: Figures | null;
+  /// Of one training, the mean of the repeats; likewise the share of test pixels with a training pixel in their window.
   seconds: number | null;
+  leakage: number | null;
+  atoms: number | null;
+  window: number | null;
 }
 
+/// Three kinds of page: of a model's map of a scene; of a map alone (no bands, composite, model); of a comparison of methods, whose
+/// maps are blocks "map-METHOD" and, as the layer split, those of the first repeat.
 export interface Report {
   version: 1;
   title: string;
@@ -98,7 +105,7 @@ export interface Report {
     wavelengths: number[] | null;
     crs: string | null;
     transform: number[] | null;
-    composite: { kind: string; bands: [number, number, number] };
+    composite: { kind: string; bands: [number, number, number] } | null;
   };
   classes: ClassInfo[];
   layers: string[];
@@ -110,6 +117,7 @@ export interface Report {
   codes: { weight: "i8"; atom: "u8" | "u16" } | null;
   scores: { low: number; high: number } | null;
   offset: number[] | null;
+  /// Pixels in a window; 0: not known. With a model there is a block "window", which says where they are.
   windows: number;
   reduced: string[];
   comparison: { table: MethodResult[]; maps: string[] } | null;
@@ -150,8 +158,12 @@ export function parseReport(text: string): Report {
   const given = JSON.parse(text) as Report;
   if (given.version !== 1)
     throw new Error(`this page reads version 1 of the report data, the file has ${String(given.version)}`);
-  const { split, accuracy, model } = given;
-  const interval = (of: Interval): Interval => ({ ...of, low: of.low ?? null, high: of.high ?? null });
+  const { split, accuracy, model, comparison } = given;
+  const interval = (of: Interval): Interval => ({
+    value: of.value ?? null,
+    low: of.low ?? null,
+    high: of.high ?? null,
+  });
   return {
     ...given,
     made: { ...given.made, seed: given.made.seed ?? null },
@@ -160,6 +172,7 @@ export function parseReport(text: string): Report {
       wavelengths: given.scene.wavelengths ?? null,
       crs: given.scene.crs || null,
       transform: given.scene.transform ?? null,
+      composite: given.scene.composite ?? null,
     },
     layers: given.layers ?? [],
     split: split ? { ...split, seed: split.seed ?? null, leakage: split.leakage ?? null } : null,
@@ -178,7 +191,19 @@ export function parseReport(text: string): Report {
     scores: given.scores ?? null,
     offset: given.offset ?? null,
     reduced: given.reduced ?? [],
-    comparison: given.comparison ?? null,
+    comparison: comparison
+      ? {
+          ...comparison,
+          table: comparison.table.map((row) => ({
+            ...row,
+            paper: row.paper ?? null,
+            seconds: row.seconds ?? null,
+            leakage: row.leakage ?? null,
+            atoms: row.atoms ?? null,
+            window: row.window ?? null,
+          })),
+        }
+      : null,
   };
 }
 
@@ -214,7 +239,6 @@ export function readShorts(bytes: Uint8Array): Int16Array {
   return values;
 }
 
-/// Sums the differences along the bands, in place.
 /// From differences to the band before, band by band, to values, pixel by pixel.
 export function undoDifferences(bytes: Uint8Array, bands: number): Uint8Array {
   const pixels = bytes.length / bands;

@@ -1,5 +1,6 @@
 // Drawing of the map. Layers are small canvases, one point a pixel, scaled by the browser without smoothing.
 
+import { OUTLINES } from "./layers";
 import type { Size, View } from "./view";
 
 export type Picture = HTMLCanvasElement;
@@ -22,9 +23,8 @@ export function toPath(segments: number[]): Path2D {
 }
 
 export interface Outline {
+  of: keyof typeof OUTLINES;
   path: Path2D;
-  colour: string;
-  dashed: boolean;
 }
 
 export interface MapParts {
@@ -68,10 +68,10 @@ export function drawMap(canvas: HTMLCanvasElement, ratio: number, size: Size, vi
     context.setLineDash(dashed ? [3 / view.scale, 2 / view.scale] : []);
     context.stroke(path);
   };
-  for (const { path, colour, dashed } of parts.outlines) {
+  for (const { of, path } of parts.outlines) {
     // Dark below light: seen on any colour.
     stroke(path, "rgb(0 0 0 / 0.75)", 3, false);
-    stroke(path, colour, 1.4, dashed);
+    stroke(path, OUTLINES[of], 1.4, of === "test");
   }
   if (parts.cursor) {
     const [row, col] = parts.cursor;

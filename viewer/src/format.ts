@@ -7,6 +7,8 @@ export const count = (value: number | null) => value?.toLocaleString("en-US") ??
 
 export const percent = (share: number | null, digits = 2) => (share === null ? UNKNOWN : (100 * share).toFixed(digits));
 
+export const decimals = (value: number | null, digits: number) => value?.toFixed(digits) ?? UNKNOWN;
+
 export const plain = (value: number | null) => {
   if (value === null) return UNKNOWN;
   const size = Math.abs(value);

@@ -7,11 +7,31 @@ import type { Size } from "./view";
 
 export type Theme = "light" | "dark";
 
-/// The system's choice until the reader makes one; paper is always light.
+const REMEMBERED = "hyperatom:theme";
+
+/// Some browsers refuse storage to files.
+function rememberedTheme(): Theme | null {
+  try {
+    const theme = localStorage.getItem(REMEMBERED);
+    return theme === "light" || theme === "dark" ? theme : null;
+  } catch {
+    return null;
+  }
+}
+
+function rememberTheme(theme: Theme): void {
+  try {
+    localStorage.setItem(REMEMBERED, theme);
+  } catch {
+    // Then the next page begins as the system does.
+  }
+}
+
+/// The system's choice until the reader makes one, which later pages keep; paper is always light.
 export function useTheme(): [Theme, () => void] {
   const system = useMemo(() => matchMedia("(prefers-color-scheme: dark)"), []);
   const [dark, setDark] = useState(system.matches);
-  const [chosen, setChosen] = useState<Theme | null>(null);
+  const [chosen, setChosen] = useState(rememberedTheme);
   useEffect(() => {
     const follow = () => setDark(system.matches);
     system.addEventListener("change", follow);
@@ -32,7 +52,12 @@ export function useTheme(): [Theme, () => void] {
   useLayoutEffect(() => {
     document.documentElement.dataset.theme = theme;
   }, [theme]);
-  return [theme, useCallback(() => setChosen(theme === "dark" ? "light" : "dark"), [theme])];
+  const turn = useCallback(() => {
+    const other = theme === "dark" ? "light" : "dark";
+    setChosen(other);
+    rememberTheme(other);
+  }, [theme]);
+  return [theme, turn];
 }
 
 export function useSize<T extends HTMLElement>(): [RefObject<T | null>, Size] {

@@ -10,11 +10,14 @@ export const WRONG = 2;
 export const TRAINING = 3;
 
 /// Right and wrong differ in lightness as well as in hue, so that no kind of colour vision confuses them.
-export const ERROR_COLOURS: Record<number, Colour> = {
-  [RIGHT]: [58, 110, 150],
-  [WRONG]: [255, 176, 46],
-  [TRAINING]: [120, 124, 128],
-};
+export const ERROR_KEYS: { code: number; label: string; colour: Colour }[] = [
+  { code: RIGHT, label: "right", colour: [58, 110, 150] },
+  { code: WRONG, label: "wrong", colour: [255, 176, 46] },
+  { code: TRAINING, label: "training, not counted", colour: [120, 124, 128] },
+];
+
+/// Of training and test pixels and of the cursor's window; style.css has them too.
+export const OUTLINES = { training: "#ffffff", test: "#8fd3ff", window: "#ffe14d" };
 
 export const LIT: Colour = [255, 214, 0];
 const VEIL: [number, number, number, number] = [8, 11, 14, 190];
@@ -53,13 +56,26 @@ export function isCounted(truth: Uint8Array, split: Uint8Array | undefined, pixe
   return truth[pixel] > 0 && (!split || split[pixel] === 2);
 }
 
-export function errorLayer(truth: Uint8Array, prediction: Uint8Array, split: Uint8Array | undefined): Uint8Array {
+/// A labelled pixel that the map leaves out is wrong, as in the accuracy.
+export function errorLayer(truth: Uint8Array, map: Uint8Array, split: Uint8Array | undefined): Uint8Array {
   return truth.map((label, pixel) => {
-    if (label === 0 || prediction[pixel] === 0) return 0;
-    if (split?.[pixel] === 1) return TRAINING;
+    if (label > 0 && split?.[pixel] === 1) return TRAINING;
     if (!isCounted(truth, split, pixel)) return 0;
-    return label === prediction[pixel] ? RIGHT : WRONG;
+    return label === map[pixel] ? RIGHT : WRONG;
   });
+}
+
+/// The layer whose errors a layer shows: "errors" those of the prediction, "errors-METHOD" those of a method's map.
+export function judgedLayer(name: string): string | null {
+  if (name === ERRORS) return "prediction";
+  return name.startsWith(`${ERRORS}-`) ? `map-${name.slice(ERRORS.length + 1)}` : null;
+}
+
+/// Null when the layer is not one of errors, or is not there.
+export function errorsIn(name: string, layers: Layers): Uint8Array | null {
+  const truth = layers.get("truth");
+  const map = layers.get(judgedLayer(name) ?? "");
+  return truth && map ? errorLayer(truth, map, layers.get("split")) : null;
 }
 
 export interface CellOfConfusion {
@@ -67,7 +83,12 @@ export interface CellOfConfusion {
   predicted: number;
 }
 
-/// 1 for the counted pixels of a cell of the confusion matrix.
+export function cellName(report: Report, { truth, predicted }: CellOfConfusion): string {
+  const name = report.classes[truth].name;
+  return predicted < 0 ? `${name} not mapped` : `${name} mapped as ${report.classes[predicted].name}`;
+}
+
+/// 1 for the counted pixels of a cell of the confusion matrix; predicted -1: not mapped.
 export function cellMask(layers: Layers, cell: CellOfConfusion): Uint8Array | null {
   const truth = layers.get("truth");
   const prediction = layers.get("prediction");
@@ -86,25 +107,33 @@ export function histogram(values: Uint8Array, size: number): number[] {
 
 export const isClassLayer = (name: string) => name === "truth" || name === "prediction" || name.startsWith("map-");
 
+/// The methods of a comparison that have a map.
+export const methodsIn = (layers: Layers) =>
+  [...layers.keys()].filter((name) => name.startsWith("map-")).map((name) => name.slice(4));
+
 export interface LayerChoice {
   name: string;
   label: string;
 }
 
 export function layerChoices(report: Report, layers: Layers): LayerChoice[] {
+  const { composite } = report.scene;
   const known: [string, string][] = [
-    ["rgb", `Composite (${report.scene.composite.kind})`],
+    ["rgb", composite ? `Composite (${composite.kind})` : "Composite"],
     ["truth", "Truth"],
     ["prediction", "Prediction"],
     [ERRORS, "Errors"],
     ["confidence", "Confidence"],
     ["novelty", "Novelty"],
   ];
-  const there = (name: string) =>
-    name === ERRORS ? layers.has("truth") && layers.has("prediction") : layers.has(name);
-  const choices = known.filter(([name]) => there(name)).map(([name, label]) => ({ name, label }));
-  for (const name of layers.keys()) if (name.startsWith("map-")) choices.push({ name, label: name.slice(4) });
-  return choices;
+  const methods = methodsIn(layers);
+  for (const method of methods) known.push([`map-${method}`, method]);
+  for (const method of methods) known.push([`${ERRORS}-${method}`, `Errors of ${method}`]);
+  const there = (name: string) => {
+    const judged = judgedLayer(name);
+    return judged ? layers.has("truth") && layers.has(judged) : layers.has(name);
+  };
+  return known.filter(([name]) => there(name)).map(([name, label]) => ({ name, label }));
 }
 
 /// RGBA of a layer; isolate leaves one class bright. Null when the layer is not there.
@@ -114,16 +143,14 @@ export function paintLayer(
   classes: ClassInfo[],
   isolate: number | null,
 ): Uint8ClampedArray<ArrayBuffer> | null {
-  const truth = layers.get("truth");
-  const prediction = layers.get("prediction");
   if (name === "rgb") {
     const rgb = layers.get("rgb");
     return rgb ? paint(rgb.length / 3, (pixel) => [rgb[3 * pixel], rgb[3 * pixel + 1], rgb[3 * pixel + 2]]) : null;
   }
-  if (name === ERRORS) {
-    if (!truth || !prediction) return null;
-    const errors = errorLayer(truth, prediction, layers.get("split"));
-    return paint(errors.length, (pixel) => ERROR_COLOURS[errors[pixel]] ?? null, truth, isolate);
+  const errors = errorsIn(name, layers);
+  if (errors) {
+    const colours = [null, ...ERROR_KEYS.map((key) => key.colour)];
+    return paint(errors.length, (pixel) => colours[errors[pixel]], layers.get("truth"), isolate);
   }
   const values = layers.get(name);
   if (!values) return null;
@@ -132,7 +159,8 @@ export function paintLayer(
     return paint(values.length, (pixel) => palette[values[pixel] - 1] ?? null, values, isolate);
   }
   const palette = Array.from({ length: 255 }, (_, value) => ramp(value / 254));
-  return paint(values.length, (pixel) => (values[pixel] === NONE ? null : palette[values[pixel]]), prediction, isolate);
+  const shade = (pixel: number) => (values[pixel] === NONE ? null : palette[values[pixel]]);
+  return paint(values.length, shade, layers.get("prediction"), isolate);
 }
 
 function paint(

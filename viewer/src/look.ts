@@ -1,7 +1,8 @@
 // What the reader has chosen to see.
 
 import type { Layers, Report } from "./data";
-import type { CellOfConfusion } from "./layers";
+import { type CellOfConfusion, methodsIn } from "./layers";
+import type { Focus } from "./view";
 
 export interface Look {
   /// Layer A is drawn everywhere, B over it to the right of the swipe (0..1), with an opacity.
@@ -15,6 +16,8 @@ export interface Look {
   test: boolean;
   window: boolean;
   cursor: [number, number];
+  /// Null: the whole scene.
+  focus: Focus | null;
 }
 
 export type Change = (part: Partial<Look>) => void;
@@ -42,11 +45,11 @@ export function firstPixel(report: Report, layers: Layers): [number, number] {
 }
 
 export function firstLook(report: Report, layers: Layers): Look {
-  const maps = [...layers.keys()].filter((name) => name.startsWith("map-"));
-  const there = ["rgb", "prediction", ...maps.slice(-1), "truth"].filter((name) => layers.has(name));
+  const first = (...names: string[]) => names.find((name) => layers.has(name)) ?? "";
+  const map = first("prediction", `map-${methodsIn(layers).at(-1)}`);
   return {
-    a: there[0] ?? "",
-    b: there[1] ?? there[0] ?? "",
+    a: first("rgb", "truth", map),
+    b: map || first("truth", "rgb"),
     swipe: 0.5,
     opacity: 1,
     isolate: null,
@@ -55,5 +58,6 @@ export function firstLook(report: Report, layers: Layers): Look {
     test: false,
     window: true,
     cursor: firstPixel(report, layers),
+    focus: null,
   };
 }

@@ -1,6 +1,6 @@
 // What is known of one pixel.
 
-import { type Details, type Entry, entriesAt, type Layers, NONE, type Report } from "./data";
+import { type Accuracy, type Details, type Entry, entriesAt, type Layers, NONE, type Report } from "./data";
 
 export interface ScoredClass {
   index: number;
@@ -23,6 +23,14 @@ export interface Pixel {
   scores: ScoredClass[] | null;
   /// What each method of a comparison says.
   votes: { method: string; index: number | null }[];
+}
+
+/// Of the counted pixels that the map has as a class, those of each class in truth, most first.
+export function truthOfMapped(accuracy: Accuracy, predicted: number): { index: number; pixels: number }[] {
+  return accuracy.confusion
+    .map((line, index) => ({ index, pixels: line[predicted] }))
+    .filter(({ pixels }) => pixels > 0)
+    .sort((a, b) => b.pixels - a.pixels);
 }
 
 export function spectrumAt(report: Report, details: Details, index: number): Float64Array | null {

@@ -1,12 +1,15 @@
 import { describe, expect, it } from "vitest";
-import type { Layers, Model, Report } from "./data";
+import type { Accuracy, Layers, Model, Report } from "./data";
 import { areaUnit, bandAxis, count, dateText, percent, plain, plural, shortHash } from "./format";
 import {
   borderSegments,
   cellMask,
+  ERROR_KEYS,
   ERRORS,
   errorLayer,
+  errorsIn,
   histogram,
+  judgedLayer,
   LIT,
   layerChoices,
   paintLayer,
@@ -14,11 +17,12 @@ import {
   parseColour,
   ramp,
 } from "./layers";
-import { firstLook } from "./look";
+import { cut, legendOf, wrap } from "./legend";
+import { firstLook, type Look } from "./look";
 import { coordinatesText, crsName, isGeographic, mapCoordinates } from "./place";
 import { shapeOf, shapesOfClass, sparkline } from "./shapes";
-import { csv, deviation, fileName, mean, sortRows } from "./table";
-import { clamp, fitView, pixelAt, reveal, zoomAt } from "./view";
+import { confusionLines, csv, deviation, fileName, mean, sortRows, spectrumRows } from "./table";
+import { clamp, fitView, focusOf, pixelAt, reveal, viewOf, zoomAt } from "./view";
 
 const truth = Uint8Array.of(1, 2, 0, 1, 2, 1);
 const prediction = Uint8Array.of(1, 1, 1, 2, 2, 0);
@@ -36,12 +40,29 @@ const classes = [
 
 describe("layers", () => {
   it("tells right from wrong on test pixels alone", () => {
-    expect([...errorLayer(truth, prediction, split)]).toEqual([1, 2, 0, 2, 3, 0]);
-    expect([...errorLayer(truth, prediction, undefined)]).toEqual([1, 2, 0, 2, 1, 0]);
+    // The last pixel is labelled, but the map leaves it out: accuracy counts it as wrong.
+    expect([...errorLayer(truth, prediction, split)]).toEqual([1, 2, 0, 2, 3, 2]);
+    expect([...errorLayer(truth, prediction, undefined)]).toEqual([1, 2, 0, 2, 1, 2]);
+  });
+  it("has errors of the prediction and of each method", () => {
+    expect([ERRORS, "errors-svm-l", "map-svm-l", "truth"].map(judgedLayer)).toEqual([
+      "prediction",
+      "map-svm-l",
+      null,
+      null,
+    ]);
+    const compared: Layers = new Map([...layers, ["map-svm-l", truth]]);
+    expect([...(errorsIn("errors-svm-l", compared) ?? [])]).toEqual([1, 1, 0, 1, 3, 1]);
+    expect([...(errorsIn(ERRORS, compared) ?? [])]).toEqual([...errorLayer(truth, prediction, split)]);
+    expect(errorsIn("errors-other", compared)).toBeNull();
+    expect(errorsIn("truth", compared)).toBeNull();
+    const painted = paintLayer("errors-svm-l", compared, classes, null);
+    expect([...(painted ?? [])].slice(0, 4)).toEqual([...ERROR_KEYS[0].colour, 255]);
   });
   it("lights the pixels that the confusion matrix counts", () => {
     expect([...(cellMask(layers, { truth: 1, predicted: 0 }) ?? [])]).toEqual([0, 1, 0, 0, 0, 0]);
     expect([...(cellMask(layers, { truth: 1, predicted: 1 }) ?? [])]).toEqual([0, 0, 0, 0, 0, 0]);
+    expect([...(cellMask(layers, { truth: 0, predicted: -1 }) ?? [])], "not mapped").toEqual([0, 0, 0, 0, 0, 1]);
     expect(cellMask(new Map(), { truth: 0, predicted: 0 })).toBeNull();
     expect([...paintMask(Uint8Array.of(1, 0))].slice(0, 4)).toEqual([...LIT, 255]);
   });
@@ -70,21 +91,91 @@ describe("layers", () => {
   });
   it("counts, and offers what there is", () => {
     expect(histogram(truth, 3)).toEqual([1, 3, 2]);
-    const report = { scene: { composite: { kind: "x" } } } as Report;
+    const report = { scene: { composite: null } } as Report;
     expect(layerChoices(report, layers).map((c) => c.name)).toEqual(["truth", "prediction", ERRORS, "confidence"]);
     expect(layerChoices(report, new Map([["map-svm", truth]]))).toEqual([{ name: "map-svm", label: "svm" }]);
+    const compared: Layers = new Map(["rgb", "truth", "map-a", "map-b"].map((name) => [name, truth]));
+    const coloured = { scene: { composite: { kind: "true colour" } } } as Report;
+    expect(layerChoices(coloured, compared)).toEqual([
+      { name: "rgb", label: "Composite (true colour)" },
+      { name: "truth", label: "Truth" },
+      { name: "map-a", label: "a" },
+      { name: "map-b", label: "b" },
+      { name: "errors-a", label: "Errors of a" },
+      { name: "errors-b", label: "Errors of b" },
+    ]);
   });
   it("draws the border of a set once", () => {
     expect(borderSegments((pixel) => pixel === 0, 1, 2)).toHaveLength(16);
     expect(borderSegments(() => true, 1, 2)).toHaveLength(24);
     expect(borderSegments(() => false, 3, 3)).toHaveLength(0);
   });
-  it("begins with the composite under the prediction, on a labelled pixel", () => {
+  it("begins with the composite, else the truth, beside the map, on a labelled pixel", () => {
     const report = { scene: { rows: 2, cols: 3 } } as Report;
     const look = firstLook(report, new Map([...layers, ["rgb", new Uint8Array(18)]]));
     expect([look.a, look.b]).toEqual(["rgb", "prediction"]);
     expect(truth[look.cursor[0] * 3 + look.cursor[1]]).toBeGreaterThan(0);
+    expect(firstLook(report, layers)).toMatchObject({ a: "truth", b: "prediction" });
+    const compared: Layers = new Map(["rgb", "truth", "split", "map-a", "map-b"].map((name) => [name, truth]));
+    expect(firstLook(report, compared)).toMatchObject({ a: "rgb", b: "map-b" });
     expect(firstLook(report, new Map([["truth", truth]]))).toMatchObject({ a: "truth", b: "truth" });
+    expect(firstLook(report, new Map([["prediction", truth]]))).toMatchObject({ a: "prediction", b: "prediction" });
+  });
+});
+
+describe("the legend of a saved map", () => {
+  const report = {
+    title: "Fields",
+    made: { program: "hyperatom 0.1.0", date: "2026-11-18T02:40:11Z" },
+    scene: { rows: 1, cols: 6, composite: { kind: "true colour" } },
+    classes,
+  } as Report;
+  const full: Layers = new Map([...layers, ["rgb", new Uint8Array(18)]]);
+  const look = firstLook(report, full);
+  const labels = (of: Partial<Look>) => legendOf(report, full, { ...look, ...of }).keys.map((key) => key.label);
+  it("names the layers and where they are", () => {
+    const lines = (of: Partial<Look>) => legendOf(report, full, { ...look, ...of }).layers;
+    expect(lines({})).toEqual(["Left: Composite (true colour)", "Right: Prediction"]);
+    expect(lines({ opacity: 0.6 })[1]).toBe("Right: Prediction, 60 % over Composite (true colour)");
+    expect(lines({ swipe: 0 })).toEqual(["Prediction"]);
+    expect(lines({ swipe: 1 })).toEqual(["Composite (true colour)"]);
+    expect(lines({ a: "truth", b: "truth" })).toEqual(["Truth"]);
+    expect(legendOf(report, full, look)).toMatchObject({
+      title: "Fields",
+      made: "hyperatom 0.1.0, 2026-11-18 02:40 UTC",
+    });
+  });
+  it("has the classes that can be seen, and no others", () => {
+    // Prediction 1 1 1 2 2 0: its second class begins in the right half.
+    expect(labels({})).toEqual(["b"]);
+    expect(labels({ swipe: 0 })).toEqual(["a", "b"]);
+    expect(labels({ swipe: 1 })).toEqual([]);
+    expect(labels({ opacity: 0 })).toEqual([]);
+    expect(labels({ swipe: 0, isolate: 1 })).toEqual(["b"]);
+    // The truth shows through where the map is clear: its last pixel is of the first class.
+    expect(labels({ a: "truth", swipe: 0.4 })).toEqual(["a", "b"]);
+    expect(labels({ a: "truth", b: "rgb", swipe: 0 })).toEqual([]);
+    expect(legendOf(report, full, { ...look, swipe: 0 }).keys[1]).toEqual({
+      label: "b",
+      colour: [0, 255, 16],
+      outline: false,
+    });
+  });
+  it("has keys of errors, of what is lit and of outlines, and ramps", () => {
+    expect(labels({ b: ERRORS })).toEqual(["right", "wrong", "training, not counted"]);
+    expect(labels({ swipe: 1, cell: { truth: 1, predicted: 0 } })).toEqual(["lit: b mapped as a"]);
+    expect(labels({ swipe: 1, training: true, test: true, window: true })).toEqual(["training pixels", "test pixels"]);
+    expect(legendOf(report, full, { ...look, b: "confidence" }).ramps).toEqual(["Confidence"]);
+  });
+  it("cuts and wraps what is too long", () => {
+    const measure = (text: string) => Array.from(text).length;
+    expect(cut("short", 5, measure)).toBe("short");
+    expect(cut("much too long", 6, measure)).toBe("much…");
+    expect(cut("🌾🌾🌾🌾", 3, measure)).toBe("🌾🌾…");
+    expect(cut("", 0, measure)).toBe("");
+    expect(wrap("one two three four", 8, 2, measure)).toEqual(["one two", "three f…"]);
+    expect(wrap("one two", 80, 2, measure)).toEqual(["one two"]);
+    expect(wrap("unbreakable name", 8, 2, measure)).toEqual(["unbreak…", "name"]);
   });
 });
 
@@ -107,6 +198,18 @@ describe("view", () => {
     expect(pixelAt(view, 50, 0, 10, 10)).toEqual([0, 0]);
     expect(pixelAt(view, 149.9, 99.9, 10, 10)).toEqual([9, 9]);
     expect(pixelAt(view, 49, 50, 10, 10)).toBeNull();
+  });
+  it("shows one place on canvases of other sizes", () => {
+    const view = clamp(zoomAt(fitView(10, 10, size), 4, 120, 60), 10, 10, size);
+    const focus = focusOf(view, 10, 10, size);
+    expect(focus?.zoom).toBeCloseTo(4, 12);
+    const same = viewOf(focus, 10, 10, size);
+    expect([same.scale, same.x, same.y].map((v) => Number(v.toFixed(9)))).toEqual([view.scale, view.x, view.y]);
+    const small = viewOf(focus, 10, 10, { width: 20, height: 10 });
+    expect(small.scale).toBeCloseTo(view.scale / 10, 12);
+    expect(pixelAt(small, 10, 5, 10, 10)).toEqual(pixelAt(view, 100, 50, 10, 10));
+    expect(focusOf(fitView(10, 10, size), 10, 10, size), "the whole scene").toBeNull();
+    expect(viewOf(null, 10, 10, size)).toEqual(fitView(10, 10, size));
   });
   it("brings a pixel into view", () => {
     const view = reveal({ scale: 20, x: 0, y: 0 }, 9, 9, size);
@@ -139,6 +242,37 @@ describe("tables", () => {
     expect(sortRows(rows, (r) => r.v, true).map((r) => r.v)).toEqual([10, 2, 1, null]);
     expect(rows[0].v).toBe(2);
     expect(sortRows(["b10", "b9", "a"], (r) => r, false)).toEqual(["a", "b9", "b10"]);
+  });
+  it("writes the spectrum of a pixel, with wavelengths where they are known", () => {
+    const spectrum = Float64Array.of(0.1 + 0.2, 1234.5678);
+    expect(spectrumRows(bandAxis(2, [0.4, 0.5004]), spectrum, Float64Array.of(1, 2))).toEqual([
+      ["band", "wavelength_nm", "value", "reconstruction"],
+      [1, 400, 0.3, 1],
+      [2, 500.4, 1234.57, 2],
+    ]);
+    expect(spectrumRows(bandAxis(2, null), spectrum, null)).toEqual([
+      ["band", "value", "reconstruction"],
+      [1, 0.3, null],
+      [2, 1234.57, null],
+    ]);
+  });
+  it("adds a column of pixels that are not mapped where there are any", () => {
+    const accuracy = (supports: number[]) =>
+      ({
+        confusion: [
+          [5, 1],
+          [0, 2],
+        ],
+        per_class: supports.map((support) => ({ support })),
+      }) as Accuracy;
+    expect(confusionLines(accuracy([6, 2]))).toEqual([
+      [5, 1],
+      [0, 2],
+    ]);
+    expect(confusionLines(accuracy([6, 5]))).toEqual([
+      [5, 1, 0],
+      [0, 2, 3],
+    ]);
   });
   it("escapes CSV, and what a spreadsheet would run", () => {
     expect(csv([["a", 'say "x"', "1,2", "l\nm", null, -1.5]])).toBe('a,"say ""x""","1,2","l\nm",,-1.5\r\n');

@@ -1,5 +1,8 @@
 // Sorting and export of tables.
 
+import type { Accuracy } from "./data";
+import type { BandAxis } from "./format";
+
 export type Cell = string | number | null;
 
 /// A copy in order; what has no value comes last either way.
@@ -32,6 +35,30 @@ export function fileName(title: string, what: string, extension: string): string
     .replace(/^[-_]+|[-_]+$/g, "")
     .slice(0, 60);
   return `${stem || "report"}-${what}.${extension}`;
+}
+
+/// A pixel's spectrum, six digits of each value; more are not known.
+export function spectrumRows(
+  bands: BandAxis,
+  spectrum: Float64Array | null,
+  reconstruction: Float64Array | null,
+): Cell[][] {
+  const digits = (value: number | undefined) => (value === undefined ? null : Number(value.toPrecision(6)));
+  return [
+    ["band", ...(bands.unit ? [`wavelength_${bands.unit}`] : []), "value", "reconstruction"],
+    ...bands.values.map((place, band) => [
+      band + 1,
+      ...(bands.unit ? [digits(place)] : []),
+      digits(spectrum?.[band]),
+      digits(reconstruction?.[band]),
+    ]),
+  ];
+}
+
+/// Truth by map, with a last column of pixels that the map leaves out where there are any.
+export function confusionLines({ confusion, per_class }: Accuracy): number[][] {
+  const missed = confusion.map((line, t) => per_class[t].support - line.reduce((sum, n) => sum + n, 0));
+  return missed.some((n) => n > 0) ? confusion.map((line, t) => [...line, missed[t]]) : confusion;
 }
 
 export const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -28,6 +28,33 @@ export function clamp(view: View, rows: number, cols: number, size: Size): View 
   return { scale, x: hold(view.x, cols * scale, size.width), y: hold(view.y, rows * scale, size.height) };
 }
 
+/// What a view shows, for canvases of any size: how much larger than the whole scene, and which place is in the middle.
+export interface Focus {
+  zoom: number;
+  row: number;
+  col: number;
+}
+
+/// Null: the whole scene.
+export function focusOf(view: View, rows: number, cols: number, size: Size): Focus | null {
+  const zoom = view.scale / fitView(rows, cols, size).scale;
+  if (zoom < 1.001) return null;
+  const place = (offset: number, available: number) => (available / 2 - offset) / view.scale;
+  return { zoom, row: place(view.y, size.height), col: place(view.x, size.width) };
+}
+
+export function viewOf(focus: Focus | null, rows: number, cols: number, size: Size): View {
+  const whole = fitView(rows, cols, size);
+  if (!focus) return whole;
+  const scale = whole.scale * focus.zoom;
+  return clamp(
+    { scale, x: size.width / 2 - focus.col * scale, y: size.height / 2 - focus.row * scale },
+    rows,
+    cols,
+    size,
+  );
+}
+
 /// What is under (px, py) stays there.
 export function zoomAt(view: View, factor: number, px: number, py: number): View {
   return { scale: view.scale * factor, x: px - (px - view.x) * factor, y: py - (py - view.y) * factor };
