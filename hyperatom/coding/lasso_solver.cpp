@@ -19,6 +19,10 @@ constexpr int most_updates = 60;
 /// others.
 constexpr double dependent = 1e-12;
 
+/// Products in g of all rows from which violators are listed, and how many at most.
+constexpr Index many_products = 16384;
+constexpr size_t most_listed = 64;
+
 /// y = Q x up to whole packs: zero there, as Q is. Q is symmetric, by rows of `stride`.
 void product(const double* Q, Index stride, const double* x, Index size, double* y) {
   combine_rows<Start::zero>(Q, stride, x, size, y, size);
@@ -44,7 +48,7 @@ void residual_block(const AtomGram& K, Pack (&sums)[packs], const std::vector<In
 }  // namespace
 
 LassoSolver::LassoSolver(const AtomGram& K, const CoderOptions& options)
-    : K_(K), options_(options), in_set_(at(K.size()), 0) {
+    : K_(K), options_(options), in_set_(at(K.size()), 0), listed_place_(at(K.size()), -1) {
   g_.resize(at((K.size() + AtomGram::block - 1) / AtomGram::block * AtomGram::block));
 }
 
@@ -279,6 +283,64 @@ bool LassoSolver::enter(Index row, const double* b) {
   return true;
 }
 
+/// listed_: the rows outside W with the largest |g_j| > lambda1.
+void LassoSolver::list_violators() {
+  const double bound = options_.lambda1 * (1 + 1e-13);
+  listed_.clear();
+  for (const Index row : listed_seen_) listed_place_[at(row)] = -1;
+  listed_seen_.clear();
+  listed_gram_.clear();
+  for (Index j = 0; j < K_.size(); ++j)
+    if (std::abs(g_[at(j)]) > bound && !in_set_[at(j)]) listed_.push_back(j);
+  if (listed_.size() <= most_listed) return;
+  const auto worse = [&](Index i, Index j) {
+    const double x = std::abs(g_[at(i)]), y = std::abs(g_[at(j)]);
+    return x != y ? x > y : i < j;
+  };
+  std::nth_element(listed_.begin(), listed_.begin() + most_listed, listed_.end(), worse);
+  listed_.resize(most_listed);
+}
+
+/// The entries of K that g_ of the listed rows takes from row `row` of W.
+const double* LassoSolver::listed_column(Index row) {
+  Index& place = listed_place_[at(row)];
+  if (place < 0) {
+    place = static_cast<Index>(listed_gram_.size());
+    const double* k = K_.col(row);
+    for (const Index each : listed_) listed_gram_.push_back(k[each]);
+    listed_gram_.resize(at(place) + most_listed);
+    listed_seen_.push_back(row);
+  }
+  return listed_gram_.data() + place;
+}
+
+/// g_ of the listed rows at the present point, and the one that violates most, or -1.
+Index LassoSolver::worst_listed(const double* b) {
+  double sums[most_listed] = {};
+  for (size_t i = 0; i < listed_.size(); ++i) sums[i] = b[listed_[i]];
+  for (Index i = 0; i < size(); ++i)
+    subtract(sums, a_[at(i)], listed_column(rows_[at(i)]), most_listed);
+  Index worst = -1;
+  double bound = options_.lambda1 * (1 + 1e-13);
+  for (size_t i = 0; i < listed_.size(); ++i) {
+    if (std::abs(sums[i]) <= bound || in_set_[at(listed_[i])]) continue;
+    bound = std::abs(sums[i]);
+    worst = listed_[i];
+    g_[at(worst)] = sums[i];
+  }
+  return worst;
+}
+
+/// Lets in what is listed, after the first of them, `last`, until none violates or one can't enter.
+void LassoSolver::enter_listed(const double* b, Index& last) {
+  while (steps_ < options_.max_steps) {
+    walk();
+    const Index row = worst_listed(b);
+    if (row < 0 || row == last || !enter(row, b)) return aim(b);
+    last = row;
+  }
+}
+
 void LassoSolver::finish(SparseCode& code) const {
   code.active.resize(rows_.size());
   code.A.resize(size(), 1);
@@ -312,7 +374,12 @@ void LassoSolver::solve(const double* b, double kappa, SparseCode& code) {
     const Index row = judged && good() ? -1 : worst_violator();
     if (row >= 0 && row != last_entered && steps_ < options_.max_steps) {
       last_entered = row;
-      if (enter(row, b)) continue;
+      const bool list = K_.size() * size() > many_products;
+      if (list) list_violators();
+      if (enter(row, b)) {
+        if (list) enter_listed(b, last_entered);
+        continue;
+      }
     }
     if (!judged) c = certificate(b, kappa);
     // Nothing can enter, but rounding stands between this point and the tolerance.

@@ -6,6 +6,9 @@
 // most, g = b - K a, enters. Q does not depend on the pixel: it is kept from one to the next and
 // updated in O(|W|^2) when a row enters or leaves.
 //
+// Where g of all rows costs much more than a step, the worst violators are listed and let in one
+// after the other, with g of those on the list alone, until none of them violates.
+//
 // A row that depends linearly on W (a duplicate atom) can't enter a regular K_WW: the objective
 // falls linearly along the direction that trades it for W, so some coefficient of W reaches zero
 // there, and leaves for it.
@@ -39,6 +42,10 @@ class LassoSolver {
   void residual(const double* b);
   void refine();
   bool enter(Index row, const double* b);
+  void list_violators();
+  const double* listed_column(Index row);
+  Index worst_listed(const double* b);
+  void enter_listed(const double* b, Index& last);
   Certificate certificate(const double* b, double kappa) const;
   Index worst_violator() const;
   void finish(SparseCode& code) const;
@@ -54,8 +61,12 @@ class LassoSolver {
   int updates_ = 0;  // of Q since it was last built from K
   int steps_ = 0;
 
-  std::vector<double> g_;  // b - K a for every atom
-  double largest_ = 0;     // max |g|
+  std::vector<double> g_;            // b - K a for every atom
+  double largest_ = 0;               // max |g|
+  std::vector<Index> listed_;        // violators
+  std::vector<Index> listed_seen_;   // rows whose entries are in listed_gram_
+  std::vector<Index> listed_place_;  // of every atom there, or -1
+  std::vector<double> listed_gram_;  // K(listed_, row), row after row
   std::vector<double> target_, cross_, image_;
 };
 

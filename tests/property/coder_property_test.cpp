@@ -787,6 +787,30 @@ TEST(CoderProperty, VeryLargeDictionary) {
   EXPECT_GE(code.active.size(), 1u);
 }
 
+/// Products of atoms and active rows enough that the solver for S = 1 lists violators.
+TEST(CoderProperty, ManyActiveRowsOfManyAtoms) {
+  for (const bool duplicated : {false, true}) {
+    Random random(13);
+    Matrix D = coherent_atoms(random, 60, 700);
+    if (duplicated) duplicate_atoms(random, D, 0.3, 1e-9);
+    const auto kernel = gaussian(0.05);
+    Problem p = make_problem(*kernel, D, make_window(random, D, 1));
+    p.lambda1 = 1e-3;
+    const Coder coder(p.K, options_of(p, 1e-8));
+    WindowCoder worker(coder);
+    Matrix x = make_window(random, D, 1);
+    for (int t = 0; t < 6; ++t) {
+      SCOPED_TRACE(fmt::format("duplicated {} pixel {}", duplicated, t));
+      x += 0.02 * random.normals(x.rows(), 1);
+      p.B = kernel->gram(D, x);
+      p.C = kernel->gram(x, x);
+      const SparseCode code = worker.encode(MatrixColumns(p.B).view(), p.kappa());
+      expect_optimal(p, code, 1e-8);
+      EXPECT_GT(static_cast<Index>(code.active.size()) * D.cols(), 20000);
+    }
+  }
+}
+
 // ------------------------------------------------------------- degeneracy
 
 /// Atoms of which more than half are copies of others, moved by 1e-12 to 1e-1: condition numbers
