@@ -90,12 +90,12 @@ void JointSolver::begin(const Columns& B, double kappa) {
   space_.reset(B.cols());
   targets_.reshape(0, B.cols());
   row_.assign(at(simd::round_up(B.cols())), 0.0);
-  const std::vector<Index> rows = std::move(rows_);
-  const std::vector<double> eta = std::move(eta_);
+  std::swap(rows_, base_rows_);
+  std::swap(eta_, base_eta_);
   rows_.clear();
   eta_.clear();
   gram_stale_ = true;
-  for (size_t i = 0; i < rows.size(); ++i) append(rows[i], eta[i]);
+  for (size_t i = 0; i < base_rows_.size(); ++i) append(base_rows_[i], base_eta_[i]);
 }
 
 void JointSolver::append(Index row, double eta) {
