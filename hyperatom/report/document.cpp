@@ -109,7 +109,7 @@ struct Choice {
                               : "Spectra are drawn from 8 bits a value.");
     if (which == "labelled") said.push_back(small + "only labelled pixels have a spectrum.");
     if (which == "none") said.push_back(small + "pixels have no spectrum.");
-    if (step > 1) said.push_back(small + fmt::format("spectra have one of {} bands.", step));
+    if (step > 1) said.push_back(small + fmt::format("spectra have one band in {}.", step));
     if (!codes) said.push_back(small + "pixels have no atoms and no class scores.");
     return said;
   }

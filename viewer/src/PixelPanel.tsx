@@ -18,7 +18,8 @@ function spectrumOptions(label: string, inks: Inks): ChartOptions {
     padding: [8, 18, 0, 0],
     series: [
       {},
-      { label: "spectrum", stroke: inks.ink, width: 1.5, points: { show: false } },
+      // Some bands may be left out of the page; the line goes on over them.
+      { label: "spectrum", stroke: inks.ink, width: 1.5, points: { show: false }, spanGaps: true },
       { label: "reconstruction", stroke: inks.signal, width: 1.75, dash: [5, 3], points: { show: false } },
     ],
     axes: [axis(inks, label, { size: 26 }), axis(inks, "", { size: 44, labelSize: 0, label: undefined })],
@@ -35,7 +36,7 @@ function Spectrum({ report, pixel, theme }: { report: Report; pixel: Pixel; them
     const nothing = new Array<null>(bands).fill(null);
     return [bandsShown.values, spectrum ?? nothing, reconstruction ?? nothing];
   }, [bands, bandsShown, spectrum, reconstruction]);
-  const at = (values: Float64Array | null, band: number) => (values ? plain(values[band]) : "–");
+  const at = (values: ArrayLike<number | null> | null, band: number) => plain(values?.[band] ?? null);
   const place = (band: number) =>
     bandsShown.unit ? `${plain(bandsShown.values[band])} ${bandsShown.unit}` : `band ${band + 1}`;
   const save = () =>

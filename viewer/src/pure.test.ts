@@ -244,7 +244,7 @@ describe("tables", () => {
     expect(sortRows(["b10", "b9", "a"], (r) => r, false)).toEqual(["a", "b9", "b10"]);
   });
   it("writes the spectrum of a pixel, with wavelengths where they are known", () => {
-    const spectrum = Float64Array.of(0.1 + 0.2, 1234.5678);
+    const spectrum = [0.1 + 0.2, 1234.5678];
     expect(spectrumRows(bandAxis(2, [0.4, 0.5004]), spectrum, Float64Array.of(1, 2))).toEqual([
       ["band", "wavelength_nm", "value", "reconstruction"],
       [1, 400, 0.3, 1],
