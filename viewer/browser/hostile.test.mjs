@@ -50,7 +50,7 @@ const common = (report, text) => ({
     composite: report.scene.composite && { ...report.scene.composite, kind: text },
   },
   classes: report.classes.map((info, i) => ({ ...info, name: text, colour: i === 0 ? text : info.colour })),
-  split: { ...report.split, rule: text, hash: text, leakage: { adjacent: 0.1, reach: 1, text } },
+  split: { ...report.split, rule: text, hash: text, leakage: { adjacent: 0.1, text } },
   accuracy: report.accuracy && { ...report.accuracy, on: text },
   reduced: [text],
 });

@@ -58,7 +58,6 @@ test("the headline has the figures, the split, the model and the command", async
     `${accuracy.correct.toLocaleString("en-US")} of ${accuracy.pixels.toLocaleString("en-US")} right`,
     rule.rule,
     rule.leakage.text,
-    "seed 3",
     "seed 0",
     model.method,
     model.hash.slice(0, 12),
@@ -268,6 +267,16 @@ test("errors are right, wrong, or training", async () => {
   }
   const wrong = report.accuracy.pixels - report.accuracy.correct;
   assert.match(await text(".key"), new RegExp(`wrong\\s*${wrong.toLocaleString("en-US")}`));
+});
+
+test("the page says which bands the composite shows, while it does", async () => {
+  const said = report.scene.composite.bands.map(
+    (band) => `${Number((1000 * report.scene.wavelengths[band]).toPrecision(4))} nm`,
+  );
+  assert.equal(await text(".composite"), `Composite: ${said[0]} as red, ${said[1]} as green, ${said[2]} as blue`);
+  await page.getByLabel("Layer A", { exact: true }).selectOption("truth");
+  assert.equal(await page.locator(".composite").count(), 0);
+  await page.getByLabel("Layer A", { exact: true }).selectOption("rgb");
 });
 
 test("confidence, novelty and truth can be shown", async () => {

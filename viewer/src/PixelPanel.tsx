@@ -3,7 +3,7 @@ import type uPlot from "uplot";
 import { axis, Chart, type ChartOptions, type Inks } from "./Chart";
 import type { Accuracy, Report } from "./data";
 import { saveCsv } from "./export";
-import { bandAxis, percent, plain, plural } from "./format";
+import { bandAxis, bandPlace, percent, plain, plural } from "./format";
 import type { Theme } from "./hooks";
 import { cssColour, parseColour } from "./layers";
 import { ClassName, Scroll, Swatch } from "./parts";
@@ -22,7 +22,7 @@ function spectrumOptions(label: string, inks: Inks): ChartOptions {
       { label: "spectrum", stroke: inks.ink, width: 1.5, points: { show: false }, spanGaps: true },
       { label: "reconstruction", stroke: inks.signal, width: 1.75, dash: [5, 3], points: { show: false } },
     ],
-    axes: [axis(inks, label, { size: 26 }), axis(inks, "", { size: 44, labelSize: 0, label: undefined })],
+    axes: [axis(inks, label, { size: 26 }), axis(inks, "value", { size: 44 })],
   };
 }
 
@@ -37,8 +37,6 @@ function Spectrum({ report, pixel, theme }: { report: Report; pixel: Pixel; them
     return [bandsShown.values, spectrum ?? nothing, reconstruction ?? nothing];
   }, [bands, bandsShown, spectrum, reconstruction]);
   const at = (values: ArrayLike<number | null> | null, band: number) => plain(values?.[band] ?? null);
-  const place = (band: number) =>
-    bandsShown.unit ? `${plain(bandsShown.values[band])} ${bandsShown.unit}` : `band ${band + 1}`;
   const save = () =>
     saveCsv(report.title, `pixel-r${pixel.row}-c${pixel.col}`, spectrumRows(bandsShown, spectrum, reconstruction));
   return (
@@ -68,7 +66,7 @@ function Spectrum({ report, pixel, theme }: { report: Report; pixel: Pixel; them
       />
       <p class="hover">
         {hover !== null &&
-          `${place(hover)}: measured ${at(spectrum, hover)}, from its atoms ${at(reconstruction, hover)}`}
+          `${bandPlace(bandsShown, hover)}: measured ${at(spectrum, hover)}, from its atoms ${at(reconstruction, hover)}`}
       </p>
       <div class="values-head">
         <details onToggle={(event) => setOpen(event.currentTarget.open)}>

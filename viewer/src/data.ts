@@ -33,11 +33,10 @@ export interface Accuracy {
 
 export interface Split {
   rule: string;
-  seed: number | null;
   train: number;
   test: number;
   hash: string;
-  leakage: { adjacent: number; reach: number; text: string } | null;
+  leakage: { adjacent: number; text: string } | null;
 }
 
 export interface Epoch {
@@ -176,7 +175,7 @@ export function parseReport(text: string): Report {
       composite: given.scene.composite ?? null,
     },
     layers: given.layers ?? [],
-    split: split ? { ...split, seed: split.seed ?? null, leakage: split.leakage ?? null } : null,
+    split: split ? { ...split, leakage: split.leakage ?? null } : null,
     accuracy: accuracy
       ? {
           ...accuracy,
