@@ -43,6 +43,8 @@ export async function open(browser, url, options = {}) {
   });
   await page.goto(url);
   await ready(page);
+  // Said at once, not when the first thing that is missing has been waited for.
+  assert.deepEqual(faults, []);
   return { page, faults };
 }
 
