@@ -14,8 +14,10 @@ if(HYPERATOM_VIEWER)
     set(HYPERATOM_VIEWER_PAGE ${PROJECT_BINARY_DIR}/viewer/index.html)
     set(viewer ${PROJECT_SOURCE_DIR}/viewer)
     file(GLOB_RECURSE viewer_sources CONFIGURE_DEPENDS ${viewer}/src/*)
+    # All builds share the packages: a second one must not take them away, as `npm ci` does first, from under the tests of
+    # another. npm writes .package-lock.json last.
     add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/viewer.packages
-      COMMAND ${NPM} ci --no-audit --no-fund --loglevel=error
+      COMMAND sh -c "test node_modules/.package-lock.json -nt package-lock.json || exec \"$0\" ci --no-audit --no-fund --loglevel=error" ${NPM}
       COMMAND ${CMAKE_COMMAND} -E touch ${PROJECT_BINARY_DIR}/viewer.packages
       DEPENDS ${viewer}/package-lock.json WORKING_DIRECTORY ${viewer} VERBATIM
       COMMENT "Installing the packages of the viewer")

@@ -23,7 +23,7 @@ std::optional<std::array<Index, 3>> bands_at(const Vector& wavelengths, const Tr
 
 void choose_bands(const SceneInfo& info, Composite& composite) {
   if (const auto bands = bands_at(info.wavelengths, {0.86, 0.66, 0.56})) {
-    composite.kind = "false colour: near infrared, red, green";
+    composite.kind = "false colour";
     composite.bands = *bands;
   } else if (const auto visible = bands_at(info.wavelengths, {0.64, 0.55, 0.47})) {
     composite.kind = "true colour";

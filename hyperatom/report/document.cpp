@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
 
 #include "hyperatom/base/error.hpp"
 #include "hyperatom/eval/leakage.hpp"
 #include "hyperatom/report/composite.hpp"
-#include "hyperatom/scene/neighborhoods.hpp"
 
 namespace hyperatom {
 namespace {
@@ -67,6 +67,18 @@ std::pair<Vector, Vector> ranges(const Scene& scene) {
   return {low, high};
 }
 
+/// In the unit of a projected system of coordinates, given as WKT; 0 for others, which have
+/// degrees. Its last unit is that of its axes: UNIT["US survey foot",0.3048...], in WKT 2
+/// LENGTHUNIT.
+double metres(const std::string& wkt) {
+  if (!wkt.starts_with("PROJCS") && !wkt.starts_with("PROJCRS")) return 0;
+  const size_t unit = wkt.rfind("UNIT[\"");
+  const size_t comma = unit == std::string::npos ? unit : wkt.find("\",", unit);
+  if (comma == std::string::npos) return 0;
+  const double size = std::strtod(wkt.c_str() + comma + 2, nullptr);
+  return std::isfinite(size) && size > 0 ? size : 0;
+}
+
 /// Every `step`-th band, and the last.
 std::vector<Index> thinned(Index bands, Index step) {
   std::vector<Index> kept;
@@ -109,7 +121,7 @@ struct Choice {
                               : "Spectra are drawn from 8 bits a value.");
     if (which == "labelled") said.push_back(small + "only labelled pixels have a spectrum.");
     if (which == "none") said.push_back(small + "pixels have no spectrum.");
-    if (step > 1) said.push_back(small + fmt::format("spectra have one of {} bands.", step));
+    if (step > 1) said.push_back(small + fmt::format("spectra have one band in {}.", step));
     if (!codes) said.push_back(small + "pixels have no atoms and no class scores.");
     return said;
   }
@@ -239,14 +251,15 @@ void Document::add_split(const Split& split, Index window, const std::vector<cha
     const double share = leakage(split, window, valid);
     if (std::isfinite(share))
       leaked = {{"adjacent", share},
-                {"reach", Neighborhoods(window).reach() / 2},
                 {"text", fmt::format("{:.1f} % of the test pixels have a training pixel in their "
                                      "window of {}",
                                      100 * share, window)}};
   }
-  json["split"] = {{"rule", split.rule},          {"seed", nullptr},
-                   {"train", split.train.size()}, {"test", split.test.size()},
-                   {"hash", split.hash()},        {"leakage", leaked}};
+  json["split"] = {{"rule", split.rule},
+                   {"train", split.train.size()},
+                   {"test", split.test.size()},
+                   {"hash", split.hash()},
+                   {"leakage", leaked}};
   std::string sides(at(rows_ * cols_), '\0');
   for (const Index i : split.train) sides[at(i)] = 1;
   for (const Index i : split.test) sides[at(i)] = 2;
@@ -282,16 +295,13 @@ void Document::add_areas(const std::vector<std::int32_t>& ids) {
   for (const std::int32_t id : ids) ++counts[static_cast<size_t>(id)];
   const Index mapped = std::max<Index>(1, rows_ * cols_ - counts[0]);
   const auto& t = georeference_.transform;
-  // Only a projected system counts in metres; the others have degrees.
-  const bool projected =
-      georeference_.crs.starts_with("PROJCS") || georeference_.crs.starts_with("PROJCRS");
-  const double square = t ? std::abs((*t)[1] * (*t)[5] - (*t)[2] * (*t)[4]) : 0;
+  const double unit = metres(georeference_.crs);
+  const double square = t ? unit * unit * std::abs((*t)[1] * (*t)[5] - (*t)[2] * (*t)[4]) : 0;
   for (Index id = 1; id <= classes_; ++id) {
     const auto n = static_cast<double>(counts[at(id)]);
-    json["areas"].push_back(
-        {{"pixels", counts[at(id)]},
-         {"share", n / static_cast<double>(mapped)},
-         {"square_metres", projected && square > 0 ? Json(n * square) : Json(nullptr)}});
+    json["areas"].push_back({{"pixels", counts[at(id)]},
+                             {"share", n / static_cast<double>(mapped)},
+                             {"square_metres", square > 0 ? Json(n * square) : Json(nullptr)}});
   }
 }
 

@@ -119,7 +119,7 @@ TEST(Composite, BandsByWavelength) {
   wavelengths << 0.47, 0.55, 0.65, 0.86, 2.2;
   Composite composite = make_composite(three_colours(wavelengths));
   EXPECT_THAT(composite.bands, ElementsAre(3, 2, 1));
-  EXPECT_THAT(composite.kind, HasSubstr("false colour"));
+  EXPECT_EQ(composite.kind, "false colour");
   composite = make_composite(three_colours(wavelengths.head(3)));
   EXPECT_THAT(composite.bands, ElementsAre(2, 1, 0));
   EXPECT_EQ(composite.kind, "true colour");
@@ -354,6 +354,31 @@ TEST(MapReport, StopsWhenAsked) {
 }
 
 // ---- Other reports
+
+TEST(Document, AreasAreInSquareMetresWhateverTheUnit) {
+  const auto areas = [](const std::string& crs) {
+    SceneInfo info;
+    info.rows = info.cols = 2;
+    info.georeference = {crs, std::array<double, 6>{0, 10, 0, 0, 0, -10}};
+    Document document({}, info, ClassList(2));
+    document.add_areas({1, 1, 2, 0});
+    return Json(document.json["areas"]);
+  };
+  const std::string degrees = R"(GEOGCS["WGS 84",UNIT["degree",0.0174532925199433]])";
+  const Json metres = areas("PROJCS[\"a\"," + degrees + R"(,UNIT["metre",1]])");
+  EXPECT_EQ(metres[0]["square_metres"], 200);
+  EXPECT_EQ(metres[1]["square_metres"], 100);
+  EXPECT_DOUBLE_EQ(metres[0]["share"], 2.0 / 3);
+  const Json feet =
+      areas("PROJCS[\"b\"," + degrees + R"(,UNIT["US survey foot",0.5,AUTHORITY["c","d"]]])");
+  EXPECT_EQ(feet[0]["square_metres"], 50);
+  EXPECT_EQ(
+      areas(R"(PROJCRS["e",AXIS["f",north,LENGTHUNIT["kilometre",1000]]])")[1]["square_metres"],
+      1e8);
+  for (const std::string& crs : {degrees, std::string(), std::string("PROJCS[\"g\"]"),
+                                 std::string("PROJCS[\"h\",UNIT[\"metre\",much]]")})
+    EXPECT_TRUE(areas(crs)[0]["square_metres"].is_null()) << crs;
+}
 
 TEST(AccuracyReport, HasTheMapItsTruthAndTables) {
   const Fixture f = make_fixture();

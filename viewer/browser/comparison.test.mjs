@@ -257,4 +257,15 @@ test("a phone has no sideways scrolling", async () => {
   await phone.page.close();
 });
 
+test("paper holds the whole table", async () => {
+  // A4 within the margins that browsers leave.
+  const paper = await open(browser, url, { viewport: { width: 718, height: 1000 } });
+  await paper.page.emulateMedia({ media: "print" });
+  const right = await paper.page
+    .locator("#comparison .data")
+    .evaluate((table) => table.getBoundingClientRect().right - document.documentElement.clientWidth);
+  assert(right <= 0, `${right} pixels beyond the edge`);
+  await paper.page.close();
+});
+
 test("nothing was asked of the network, no error was logged", () => assert.deepEqual(faults, []));

@@ -3,9 +3,20 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { ready } from "./launch.mjs";
+import { PATIENCE, ready } from "./launch.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/**
+ * A page without motion: a click while it still glides to its place would meet another one.
+ * @param {import("playwright-core").Browser} browser
+ * @param {import("playwright-core").BrowserContextOptions} options
+ */
+export async function blank(browser, options = {}) {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce", ...options });
+  page.setDefaultTimeout(PATIENCE);
+  return page;
+}
 
 /**
  * @param {import("playwright-core").Browser} browser
@@ -13,7 +24,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
  * @param {import("playwright-core").BrowserContextOptions} options
  */
 export async function open(browser, url, options = {}) {
-  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, ...options });
+  const page = await blank(browser, options);
   /** @type {string[]} */
   const faults = [];
   page.on("request", (request) => {
@@ -32,6 +43,8 @@ export async function open(browser, url, options = {}) {
   });
   await page.goto(url);
   await ready(page);
+  // Said at once, not when the first thing that is missing has been waited for.
+  assert.deepEqual(faults, []);
   return { page, faults };
 }
 

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Figures, Layers, MethodResult, Report } from "./data";
 import { saveCsv, saveJson } from "./export";
-import { decimals, percent } from "./format";
+import { decimals, percent, secondsText } from "./format";
 import { usePicture } from "./hooks";
 import { ERRORS, methodsIn } from "./layers";
 import type { Change, Look } from "./look";
@@ -63,7 +63,7 @@ function columnsOf(table: MethodResult[]): Column<MethodResult>[] {
     label: "Seconds",
     title: "Of one training",
     value: (row) => row.seconds,
-    show: (row) => decimals(row.seconds, row.seconds !== null && row.seconds < 1 ? 2 : 1),
+    show: (row) => secondsText(row.seconds),
   });
   if (table.some((row) => row.repeats.length > 1)) add({ label: "Repeats", value: (row) => row.repeats.length });
   return columns;

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import type { Interval, Report } from "./data";
 import { count, dateText, decimals, percent, plain, plural, shortHash } from "./format";
 
@@ -84,8 +84,8 @@ export function Headline({ report }: { report: Report }) {
           <Fact name="Split">
             {split.rule}{" "}
             <span class="quiet">
-              {`${count(split.train)} training, ${count(split.test)} test`}
-              {split.seed !== null && `, seed ${split.seed}`}, <span title={split.hash}>{shortHash(split.hash)}</span>
+              {`${count(split.train)} training, ${count(split.test)} test`},{" "}
+              <span title={split.hash}>{shortHash(split.hash)}</span>
             </span>
           </Fact>
         )}
@@ -121,7 +121,15 @@ export function Headline({ report }: { report: Report }) {
           </span>
         </Fact>
         <Fact name="Command">
-          <code class="command">{made.command}</code>
+          <code class="command">
+            {made.command.split(" ").map((word, i) => (
+              // A line ends between words, not after the hyphens of an option.
+              <Fragment key={String(i)}>
+                {i > 0 && " "}
+                <span>{word}</span>
+              </Fragment>
+            ))}
+          </code>
         </Fact>
         {report.reduced.length > 0 && <Fact name="Reduced">{report.reduced.join(" ")}</Fact>}
       </dl>

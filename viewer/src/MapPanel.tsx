@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks";
 import type { Layers, Report } from "./data";
 import type { MapParts } from "./draw";
 import { savePng } from "./export";
-import { count, plural } from "./format";
+import { bandAxis, bandPlace, count, plural } from "./format";
 import {
   cellMask,
   cellName,
@@ -72,7 +72,25 @@ function Legend({
   );
 }
 
-function Keys({ layers, choices, look }: { layers: Layers; choices: LayerChoice[]; look: Look }) {
+/// Which bands the colours of the composite are.
+function compositeText({ scene }: Report): string | null {
+  if (!scene.composite) return null;
+  const axis = bandAxis(scene.bands, scene.wavelengths);
+  const [red, green, blue] = scene.composite.bands.map((band) => bandPlace(axis, band));
+  return `Composite: ${red} as red, ${green} as green, ${blue} as blue`;
+}
+
+function Keys({
+  report,
+  layers,
+  choices,
+  look,
+}: {
+  report: Report;
+  layers: Layers;
+  choices: LayerChoice[];
+  look: Look;
+}) {
   const shown = [...new Set([look.a, look.b])];
   const errors = useMemo(
     () =>
@@ -99,6 +117,7 @@ function Keys({ layers, choices, look }: { layers: Layers; choices: LayerChoice[
           ))}
         </ul>
       ))}
+      {shown.includes("rgb") && <p class="composite quiet">{compositeText(report)}</p>}
       {continuous.length > 0 && (
         <div class="key ramp">
           <span>{continuous.join(", ")} 0</span>
@@ -222,7 +241,7 @@ export function MapPanel({
           </button>
         </p>
       )}
-      <Keys layers={layers} choices={choices} look={look} />
+      <Keys report={report} layers={layers} choices={choices} look={look} />
       <Legend report={report} layers={layers} choices={choices} look={look} change={change} />
     </section>
   );

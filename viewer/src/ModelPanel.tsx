@@ -2,10 +2,10 @@ import { useMemo, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { axis, Chart, type ChartOptions, type Inks } from "./Chart";
 import type { Certificate, Details, Epoch, Model, Report } from "./data";
-import { count, plain, plural } from "./format";
+import { bandAxis, bandPlace, count, percentRange, plain, plural } from "./format";
 import type { Theme } from "./hooks";
 import { ClassName, Section } from "./parts";
-import { type Shape, shapesOfClass, sparkline } from "./shapes";
+import { occupied, type Shape, shapesOfClass, sparkline } from "./shapes";
 
 const ATOMS_FIRST = 5;
 
@@ -68,9 +68,9 @@ function ClassAtoms({
   );
 }
 
-function curveOptions(inks: Inks): ChartOptions {
+function curveOptions(percent: boolean, inks: Inks): ChartOptions {
   return {
-    scales: { x: { time: false } },
+    scales: { x: { time: false }, y: percent ? { range: (_, low, high) => percentRange(low, high) } : {} },
     cursor: { y: false, drag: { setScale: false } },
     padding: [8, 18, 0, 0],
     series: [
@@ -87,22 +87,25 @@ function curveOptions(inks: Inks): ChartOptions {
 
 function Curve({
   title,
+  percent = false,
   epochs,
   value,
   validation,
   theme,
 }: {
   title: string;
+  percent?: boolean;
   epochs: Epoch[];
   value: (epoch: Epoch) => number | null;
   validation: (epoch: Epoch) => number | null | undefined;
   theme: Theme;
 }) {
+  const shown = (number: number | null | undefined) => (number == null ? null : percent ? 100 * number : number);
   const data = useMemo(
     (): uPlot.AlignedData => [
       epochs.map((epoch) => epoch.epoch),
-      epochs.map(value),
-      epochs.map((epoch) => validation(epoch) ?? null),
+      epochs.map((epoch) => shown(value(epoch))),
+      epochs.map((epoch) => shown(validation(epoch))),
     ],
     [epochs],
   );
@@ -124,11 +127,11 @@ function Curve({
         </span>
       </h3>
       <Chart
-        label={`${title} over ${plural(epochs.length, "epoch")}, at the end ${plain(value(last))}`}
+        label={`${title} over ${plural(epochs.length, "epoch")}, at the end ${plain(shown(value(last)))}`}
         height={170}
         version={theme}
         data={data}
-        build={curveOptions}
+        build={(inks) => curveOptions(percent, inks)}
       />
     </div>
   );
@@ -157,21 +160,18 @@ function certificateOptions(tolerance: number, inks: Inks): ChartOptions {
         paths: uPlot.paths.bars?.({ size: [0.9], align: 1 }),
       },
     ],
-    axes: [
-      axis(inks, "log10 of the relative duality gap", { size: 26 }),
-      axis(inks, "", { size: 44, label: undefined }),
-    ],
+    axes: [axis(inks, "log10 of the relative duality gap", { size: 26 }), axis(inks, "pixels", { size: 44 })],
     hooks: { draw: [limit] },
   };
 }
 
 function Gaps({ certificate, theme }: { certificate: Certificate; theme: Theme }) {
-  const { edges, counts, tolerance, unconverged } = certificate;
-  const data = useMemo(
+  const { tolerance, unconverged } = certificate;
+  const data = useMemo((): uPlot.AlignedData => {
+    const { edges, counts } = occupied(certificate);
     // The last edge closes the last bar.
-    (): uPlot.AlignedData => [edges, [...counts, null]],
-    [edges, counts],
-  );
+    return [edges, [...counts, null]];
+  }, [certificate]);
   return (
     <div class="block">
       <h3>
@@ -214,6 +214,8 @@ export function ModelPanel({
   theme: Theme;
 }) {
   const { training, certificate } = model;
+  const { bands, wavelengths } = report.scene;
+  const places = bandAxis(bands, wavelengths);
   if (!hasModelPanel(model, details)) return null;
   return (
     <Section id="model" title="Model">
@@ -228,7 +230,8 @@ export function ModelPanel({
               theme={theme}
             />
             <Curve
-              title="Accuracy"
+              title="Accuracy, %"
+              percent
               epochs={training}
               value={(e) => e.accuracy}
               validation={(e) => e.validation_accuracy}
@@ -243,8 +246,9 @@ export function ModelPanel({
           <h3 class="gallery-title">
             Atoms{" "}
             <span class="quiet">
-              in front of the mean training spectrum of their class, each scaled to unit length; below: number, pixels
-              in which it is active, coherence
+              in front of the mean training spectrum of their class, from {bandPlace(places, 0)} to{" "}
+              {bandPlace(places, bands - 1)}, each scaled to unit length; below: number, pixels in which it is active,
+              coherence
             </span>
           </h3>
           <ul class="gallery">

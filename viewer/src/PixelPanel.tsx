@@ -3,7 +3,7 @@ import type uPlot from "uplot";
 import { axis, Chart, type ChartOptions, type Inks } from "./Chart";
 import type { Accuracy, Report } from "./data";
 import { saveCsv } from "./export";
-import { bandAxis, percent, plain, plural } from "./format";
+import { bandAxis, bandPlace, percent, plain, plural } from "./format";
 import type { Theme } from "./hooks";
 import { cssColour, parseColour } from "./layers";
 import { ClassName, Scroll, Swatch } from "./parts";
@@ -18,10 +18,11 @@ function spectrumOptions(label: string, inks: Inks): ChartOptions {
     padding: [8, 18, 0, 0],
     series: [
       {},
-      { label: "spectrum", stroke: inks.ink, width: 1.5, points: { show: false } },
+      // Some bands may be left out of the page; the line goes on over them.
+      { label: "spectrum", stroke: inks.ink, width: 1.5, points: { show: false }, spanGaps: true },
       { label: "reconstruction", stroke: inks.signal, width: 1.75, dash: [5, 3], points: { show: false } },
     ],
-    axes: [axis(inks, label, { size: 26 }), axis(inks, "", { size: 44, labelSize: 0, label: undefined })],
+    axes: [axis(inks, label, { size: 26 }), axis(inks, "value", { size: 44 })],
   };
 }
 
@@ -35,9 +36,7 @@ function Spectrum({ report, pixel, theme }: { report: Report; pixel: Pixel; them
     const nothing = new Array<null>(bands).fill(null);
     return [bandsShown.values, spectrum ?? nothing, reconstruction ?? nothing];
   }, [bands, bandsShown, spectrum, reconstruction]);
-  const at = (values: Float64Array | null, band: number) => (values ? plain(values[band]) : "–");
-  const place = (band: number) =>
-    bandsShown.unit ? `${plain(bandsShown.values[band])} ${bandsShown.unit}` : `band ${band + 1}`;
+  const at = (values: ArrayLike<number | null> | null, band: number) => plain(values?.[band] ?? null);
   const save = () =>
     saveCsv(report.title, `pixel-r${pixel.row}-c${pixel.col}`, spectrumRows(bandsShown, spectrum, reconstruction));
   return (
@@ -67,7 +66,7 @@ function Spectrum({ report, pixel, theme }: { report: Report; pixel: Pixel; them
       />
       <p class="hover">
         {hover !== null &&
-          `${place(hover)}: measured ${at(spectrum, hover)}, from its atoms ${at(reconstruction, hover)}`}
+          `${bandPlace(bandsShown, hover)}: measured ${at(spectrum, hover)}, from its atoms ${at(reconstruction, hover)}`}
       </p>
       <div class="values-head">
         <details onToggle={(event) => setOpen(event.currentTarget.open)}>

@@ -69,7 +69,7 @@ const report: Report = {
     training: null,
     certificate: null,
   },
-  spectra: { pixels: "labelled", low: [0, 10], high: [1, 20] },
+  spectra: { pixels: "labelled", bands: [0, 1], low: [0, 10], high: [1, 20] },
   codes: { weight: "i8", atom: "u16" },
   scores: { low: -1, high: 1 },
   offset: [0.5, 1],
@@ -207,7 +207,7 @@ describe("a whole report", () => {
       model: null,
       codes: null,
       scores: null,
-      spectra: { pixels: "none", low: [], high: [] },
+      spectra: { pixels: "none", bands: [], low: [], high: [] },
       comparison: null,
     };
     const [layers, details] = await readAll({ prediction: blocks.prediction }, bare);
@@ -223,7 +223,7 @@ describe("a whole report", () => {
       codes: null,
       scores: null,
       offset: null,
-      spectra: { pixels: "none", low: [], high: [] },
+      spectra: { pixels: "none", bands: [], low: [], high: [] },
       windows: 0,
       comparison: null,
     };
@@ -256,6 +256,13 @@ describe("a whole report", () => {
     const all: Report = { ...report, spectra: { ...report.spectra, pixels: "all" } };
     const [layers, details] = await readAll({ ...blocks, spectra: Uint8Array.of(0, 255, 0, 0, 0, 255) }, all);
     expect([...(describePixel(all, layers, details, 0, 1).spectrum ?? [])]).toEqual([1, 20]);
+  });
+  it("reads spectra of some bands", async () => {
+    const some: Report = { ...report, spectra: { ...report.spectra, bands: [1] } };
+    const [layers, details] = await readAll({ ...blocks, spectra: Uint8Array.of(0, 255) }, some);
+    expect(describePixel(some, layers, details, 0, 0).spectrum).toEqual([null, 10]);
+    expect(describePixel(some, layers, details, 0, 1).spectrum).toBeNull();
+    expect(describePixel(some, layers, details, 0, 2).spectrum).toEqual([null, 20]);
   });
   it("names a block of the wrong size", async () => {
     for (const name of ["truth", "rgb", "spectra", "scales", "scores", "atoms", "means"])

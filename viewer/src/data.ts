@@ -33,11 +33,10 @@ export interface Accuracy {
 
 export interface Split {
   rule: string;
-  seed: number | null;
   train: number;
   test: number;
   hash: string;
-  leakage: { adjacent: number; reach: number; text: string } | null;
+  leakage: { adjacent: number; text: string } | null;
 }
 
 export interface Epoch {
@@ -113,7 +112,8 @@ export interface Report {
   accuracy: Accuracy | null;
   areas: { pixels: number; share: number; square_metres: number | null }[];
   model: Model | null;
-  spectra: { pixels: "all" | "labelled" | "none"; low: number[]; high: number[] };
+  /// Of the pixels and bands that have values in the page; low and high are those of every band of the scene.
+  spectra: { pixels: "all" | "labelled" | "none"; bands: number[]; low: number[]; high: number[] };
   codes: { weight: "i8"; atom: "u8" | "u16" } | null;
   scores: { low: number; high: number } | null;
   offset: number[] | null;
@@ -175,7 +175,7 @@ export function parseReport(text: string): Report {
       composite: given.scene.composite ?? null,
     },
     layers: given.layers ?? [],
-    split: split ? { ...split, seed: split.seed ?? null, leakage: split.leakage ?? null } : null,
+    split: split ? { ...split, leakage: split.leakage ?? null } : null,
     accuracy: accuracy
       ? {
           ...accuracy,
@@ -186,7 +186,7 @@ export function parseReport(text: string): Report {
       : null,
     areas: given.areas ?? [],
     model: model ? { ...model, training: model.training ?? null, certificate: model.certificate ?? null } : null,
-    spectra: given.spectra ?? { pixels: "none", low: [], high: [] },
+    spectra: given.spectra ?? { pixels: "none", bands: [], low: [], high: [] },
     codes: given.codes ?? null,
     scores: given.scores ?? null,
     offset: given.offset ?? null,
@@ -327,8 +327,9 @@ export async function readDetails(report: Report, layers: Layers, source: Source
     if (report.spectra.pixels === "none") return null;
     const places = report.spectra.pixels === "labelled" && truth ? placesOfLabelled(truth) : null;
     const count = places ? places.reduce((most, place) => Math.max(most, place), -1) + 1 : pixels;
-    const bytes = await get("spectra", count * bands);
-    return bytes && { quantised: undoDifferences(bytes, bands), places };
+    const kept = report.spectra.bands.length;
+    const bytes = await get("spectra", count * kept);
+    return bytes && { quantised: undoDifferences(bytes, kept), places };
   };
   const codes = async (): Promise<Codes | null> => {
     if (!report.codes) return null;

@@ -68,18 +68,19 @@ export function drawMap(canvas: HTMLCanvasElement, ratio: number, size: Size, vi
     context.setLineDash(dashed ? [3 / view.scale, 2 / view.scale] : []);
     context.stroke(path);
   };
-  for (const { of, path } of parts.outlines) {
-    // Dark below light: seen on any colour.
-    stroke(path, "rgb(0 0 0 / 0.75)", 3, false);
-    stroke(path, OUTLINES[of], 1.4, of === "test");
-  }
   if (parts.cursor) {
     const [row, col] = parts.cursor;
     const box = new Path2D();
-    const margin = Math.max(0, 5 / view.scale - 0.5);
+    const margin = Math.max(0, 4 / view.scale - 0.5);
     box.rect(col - margin, row - margin, 1 + 2 * margin, 1 + 2 * margin);
     stroke(box, "#000", 4, false);
     stroke(box, "#fff", 2, false);
+  }
+  for (const { of, path } of parts.outlines) {
+    // Dark below light: seen on any colour. A small window is hardly larger than the cursor, and lies over it.
+    const width = of === "window" ? 2 : 1.4;
+    stroke(path, "rgb(0 0 0 / 0.75)", width + 1.6, false);
+    stroke(path, OUTLINES[of], width, of === "test");
   }
   onScreen();
 }

@@ -40,6 +40,24 @@ export function bandAxis(bands: number, wavelengths: number[] | null): BandAxis 
   return { values: wavelengths.map((w) => w * 1000), label: "wavelength, nm", unit: "nm" };
 }
 
+/// Where a band is: its wavelength, or its number.
+export function bandPlace(axis: BandAxis, band: number): string {
+  return axis.unit ? `${plain(axis.values[band])} ${axis.unit}` : `band ${band + 1}`;
+}
+
+/// An axis of percentages: with some room around them, but none beyond 0 and 100.
+export function percentRange(low: number, high: number): [number, number] {
+  const room = Math.max(0.1 * (high - low), 1);
+  return [Math.max(0, low - room), Math.min(100, high + room)];
+}
+
+/// Trainings take milliseconds or hours.
+export function secondsText(seconds: number | null): string {
+  if (seconds === null) return UNKNOWN;
+  if (seconds < 0.001) return "< 0.001";
+  return seconds < 1 ? String(Number(seconds.toPrecision(2))) : seconds.toFixed(1);
+}
+
 export interface AreaUnit {
   name: string;
   size: number;

@@ -15,7 +15,8 @@ export interface Pixel {
   role: "training" | "test" | null;
   confidence: number | null;
   novelty: number | null;
-  spectrum: Float64Array | null;
+  /// A value of each band; null where the page has none.
+  spectrum: (number | null)[] | null;
   reconstruction: Float64Array | null;
   /// Strongest first.
   entries: Entry[] | null;
@@ -33,17 +34,18 @@ export function truthOfMapped(accuracy: Accuracy, predicted: number): { index: n
     .sort((a, b) => b.pixels - a.pixels);
 }
 
-export function spectrumAt(report: Report, details: Details, index: number): Float64Array | null {
+export function spectrumAt(report: Report, details: Details, index: number): (number | null)[] | null {
   const { spectra } = details;
   if (!spectra) return null;
   const place = spectra.places ? spectra.places[index] : index;
   if (place < 0) return null;
-  const { low, high } = report.spectra;
-  const bands = report.scene.bands;
-  return Float64Array.from({ length: bands }, (_, band) => {
-    const root = spectra.quantised[place * bands + band] / 255;
-    return low[band] + (high[band] - low[band]) * root * root;
+  const { bands, low, high } = report.spectra;
+  const values = new Array<number | null>(report.scene.bands).fill(null);
+  bands.forEach((band, k) => {
+    const root = spectra.quantised[place * bands.length + k] / 255;
+    values[band] = low[band] + (high[band] - low[band]) * root * root;
   });
+  return values;
 }
 
 export function reconstructionOf(

@@ -1,6 +1,18 @@
 import { describe, expect, it } from "vitest";
 import type { Accuracy, Layers, Model, Report } from "./data";
-import { areaUnit, bandAxis, count, dateText, percent, plain, plural, shortHash } from "./format";
+import {
+  areaUnit,
+  bandAxis,
+  bandPlace,
+  count,
+  dateText,
+  percent,
+  percentRange,
+  plain,
+  plural,
+  secondsText,
+  shortHash,
+} from "./format";
 import {
   borderSegments,
   cellMask,
@@ -20,7 +32,7 @@ import {
 import { cut, legendOf, wrap } from "./legend";
 import { firstLook, type Look } from "./look";
 import { coordinatesText, crsName, isGeographic, mapCoordinates } from "./place";
-import { shapeOf, shapesOfClass, sparkline } from "./shapes";
+import { occupied, shapeOf, shapesOfClass, sparkline } from "./shapes";
 import { confusionLines, csv, deviation, fileName, mean, sortRows, spectrumRows } from "./table";
 import { clamp, fitView, focusOf, pixelAt, reveal, viewOf, zoomAt } from "./view";
 
@@ -244,7 +256,7 @@ describe("tables", () => {
     expect(sortRows(["b10", "b9", "a"], (r) => r, false)).toEqual(["a", "b9", "b10"]);
   });
   it("writes the spectrum of a pixel, with wavelengths where they are known", () => {
-    const spectrum = Float64Array.of(0.1 + 0.2, 1234.5678);
+    const spectrum = [0.1 + 0.2, 1234.5678];
     expect(spectrumRows(bandAxis(2, [0.4, 0.5004]), spectrum, Float64Array.of(1, 2))).toEqual([
       ["band", "wavelength_nm", "value", "reconstruction"],
       [1, 400, 0.3, 1],
@@ -325,6 +337,36 @@ describe("format", () => {
   });
   it("chooses a unit of area", () => {
     expect([areaUnit(1e3).name, areaUnit(1e6).name, areaUnit(1e9).name]).toEqual(["m²", "ha", "km²"]);
+  });
+});
+
+describe("what is drawn of numbers", () => {
+  it("says where a band is", () => {
+    expect(bandPlace(bandAxis(2, [0.4, 0.66]), 1)).toBe("660 nm");
+    expect(bandPlace(bandAxis(2, [0.4, 8.5]), 1)).toBe("8.5 µm");
+    expect(bandPlace(bandAxis(2, null), 1)).toBe("band 2");
+  });
+  it("has axes of per cent that end at 0 and 100", () => {
+    expect(percentRange(100, 100)).toEqual([99, 100]);
+    expect(percentRange(0, 0)).toEqual([0, 1]);
+    expect(percentRange(40, 90)).toEqual([35, 95]);
+  });
+  it("shows short times as well as long ones", () => {
+    expect([2e-5, 0.00312, 0.04, 2, 125.04, null].map(secondsText)).toEqual([
+      "< 0.001",
+      "0.0031",
+      "0.04",
+      "2.0",
+      "125.0",
+      "–",
+    ]);
+  });
+  it("leaves out the empty ends of a histogram, but not its limit", () => {
+    const edges = [-4, -3, -2, -1, 0];
+    const of = (counts: number[], tolerance: number) => occupied({ edges, counts, tolerance, unconverged: 0 });
+    expect(of([0, 5, 0, 0], 0.02)).toEqual({ edges: [-3, -2, -1], counts: [5, 0] });
+    expect(of([0, 5, 0, 2], 1e-8)).toEqual({ edges: [-3, -2, -1, 0], counts: [5, 0, 2] });
+    expect(of([0, 0, 0, 0], 1e-8)).toEqual({ edges: [-4], counts: [] });
   });
 });
 

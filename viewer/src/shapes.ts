@@ -1,6 +1,7 @@
-// Atoms and mean spectra as shapes: atoms with the offset, both scaled to unit length, since an atom has no scale of its own.
+// Atoms and mean spectra as shapes: atoms with the offset, both scaled to unit length, since an atom has no scale of its own. And the
+// part of a histogram that is worth drawing.
 
-import type { Details, Model, Report } from "./data";
+import type { Certificate, Details, Model, Report } from "./data";
 
 export type Shape = Float64Array;
 
@@ -36,4 +37,12 @@ export function sparkline(shape: Shape, other: Shape | null): string {
   const x = (band: number) => ((100 * band) / Math.max(1, shape.length - 1)).toFixed(1);
   const y = (value: number) => (38 - (36 * (value - low)) / (high - low || 1)).toFixed(1);
   return Array.from(shape, (value, band) => `${band === 0 ? "M" : "L"}${x(band)} ${y(value)}`).join("");
+}
+
+/// Without the empty bins at both ends, but with the tolerance.
+export function occupied({ edges, counts, tolerance }: Certificate): { edges: number[]; counts: number[] } {
+  const limit = Math.log10(tolerance);
+  const kept = counts.map((n, i) => n > 0 || (edges[i] <= limit && limit <= edges[i + 1]));
+  const [first, last] = [Math.max(0, kept.indexOf(true)), kept.lastIndexOf(true) + 1];
+  return { edges: edges.slice(first, last + 1), counts: counts.slice(first, last) };
 }

@@ -40,10 +40,10 @@ export function fileName(title: string, what: string, extension: string): string
 /// A pixel's spectrum, six digits of each value; more are not known.
 export function spectrumRows(
   bands: BandAxis,
-  spectrum: Float64Array | null,
+  spectrum: (number | null)[] | null,
   reconstruction: Float64Array | null,
 ): Cell[][] {
-  const digits = (value: number | undefined) => (value === undefined ? null : Number(value.toPrecision(6)));
+  const digits = (value: number | null | undefined) => (value == null ? null : Number(value.toPrecision(6)));
   return [
     ["band", ...(bands.unit ? [`wavelength_${bands.unit}`] : []), "value", "reconstruction"],
     ...bands.values.map((place, band) => [
