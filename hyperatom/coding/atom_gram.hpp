@@ -24,17 +24,20 @@ class AtomGram {
     for (Index j = 0; j < size_; ++j) {
       std::copy_n(K.data() + j * K.outerStride(), size_, values_.data() + j * stride_);
       values_[static_cast<size_t>(j * stride_ + j)] += lambda2;
+      diagonal_.push_back(col(j)[j]);
     }
   }
 
   Index size() const { return size_; }
   const double* col(Index j) const { return values_.data() + j * stride_; }
   double operator()(Index i, Index j) const { return col(j)[i]; }
+  double diagonal(Index j) const { return diagonal_[static_cast<size_t>(j)]; }
 
  private:
   Index size_;
   Index stride_;
   std::vector<double> values_;
+  std::vector<double> diagonal_;  // side by side
 };
 
 }  // namespace hyperatom

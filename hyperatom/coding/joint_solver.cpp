@@ -112,8 +112,9 @@ void JointSolver::gather_gram() {
   const Index m = static_cast<Index>(rows_.size());
   gram_.reshape(m, m);
   for (Index i = 0; i < m; ++i) {
+    // Of two rows the column of the earlier: where there are many atoms, others are far away.
     const double* column = K_.col(rows_[at(i)]);
-    for (Index j = 0; j < m; ++j) gram_(i, j) = column[rows_[at(j)]];
+    for (Index j = i; j < m; ++j) gram_(i, j) = gram_(j, i) = column[rows_[at(j)]];
   }
   gram_stale_ = false;
 }
@@ -418,7 +419,7 @@ bool JointSolver::grow() {
   step_.assign(eta_.size(), 0.0);
   for (const Index j : worst_) {
     // The best norm for this row alone, the others held.
-    append(j, (std::sqrt(squares_[at(j)]) - lambda1) / K_(j, j));
+    append(j, (std::sqrt(squares_[at(j)]) - lambda1) / K_.diagonal(j));
     base_eta_.push_back(0);
     step_.push_back(eta_.back());
   }

@@ -86,7 +86,7 @@ void LassoSolver::rebuild() {
   for (size_t i = 0; i < rows.size(); ++i) {
     in_set_[at(rows[i])] = 0;
     const double schur = schur_complement(rows[i]);
-    if (schur > dependent * K_(rows[i], rows[i])) push(rows[i], a[i], sign[i], schur);
+    if (schur > dependent * K_.diagonal(rows[i])) push(rows[i], a[i], sign[i], schur);
   }
   updates_ = 0;
 }
@@ -250,7 +250,7 @@ bool LassoSolver::enter(Index row, const double* b) {
   double value = 0;
   bool traded = false;
   double schur = schur_complement(row);
-  while (!(schur > dependent * K_(row, row))) {
+  while (!(schur > dependent * K_.diagonal(row))) {
     // phi_row = sum_i image_i phi_i: raise the row, lower the others, until one of them is zero.
     Index first = -1;
     double way = std::numeric_limits<double>::infinity();
