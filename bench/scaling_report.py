@@ -85,7 +85,7 @@ def page(document: Document) -> str:
         "![Loss against seconds of training](training-curves.svg)", "",
         "## Growth", "",
         f"Exponents p of time and of peak memory as x^p, from {base}, where one size changes (one thread, `{SWEEP_KERNEL}`, pixels of unit length). Time is that of the processor: {SWEEP_EPOCHS} "
-        "epochs of train, all of classify. Classify holds the results of as many rows as `--ram` (1,024 MB) lets it, and the pixels of a few.", "",
+        "epochs of train, all of classify. Classify holds the pixels and results of a few rows.", "",
         *exponent_table(document["sweeps"]), "",
         "![Time and peak memory against sizes](scaling.svg)"]) + "\n"
 

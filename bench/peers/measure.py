@@ -185,6 +185,10 @@ def processor() -> str:
     return found[1] if found else platform.machine()
 
 
+def today() -> str:
+    return datetime.datetime.now(datetime.UTC).date().isoformat()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer cells")
@@ -202,7 +206,7 @@ def main() -> int:
     measurement = Measurement(problems, rivals, args.patience)
     wanted = [cell for cell in cells(args.quick) if args.only in cell.name]
     document: dict[str, Any] = json.loads(args.output.read_text()) if args.resume and args.output.is_file() else {
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(), "machine": processor(), "seed": SEED,
+        "date": today(), "machine": processor(), "seed": SEED,
         "accuracy": ACCURACY, "packages": {name: version(name) for name in PACKAGES}, "cells": []}
     known = {Cell(*(each[key] for key in ("atoms", "window", "sigma", "lambda1", "learned"))) for each in document["cells"]}
     warmed: set[bool] = set()
@@ -214,7 +218,7 @@ def main() -> int:
             warmed.add(cell.window == 1)
         result = measurement.cell(cell)
         result["real"] = problems.scene(SIZES[cell.atoms]).real
-        result["machine"] = processor()  # a run that is resumed may have moved
+        result["machine"], result["date"] = processor(), today()  # a run that is resumed may have moved
         document["cells"].append(result)
         ratios = ratios_of(result)
         print(f"{cell.name:64} {1 / result['seconds']:>10,.0f}/s  rows {result['rows']:5.1f}  " + "  ".join(f"{key} {told(ratio)}" for key, ratio in ratios.items())

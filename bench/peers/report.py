@@ -93,12 +93,12 @@ def plot(cells: Cells) -> None:
     figure.savefig(PLOT, metadata={"Date": None})
 
 
-def machines(document: dict[str, Any]) -> str:
-    """The processor, or which of them measured how many cells."""
-    counts = Counter(cell.get("machine", document["machine"]) for cell in document["cells"])
+def of_cells(document: dict[str, Any], what: str) -> str:
+    """The machine or the date, or which of them stands for how many cells."""
+    counts = Counter(cell.get(what, document[what]) for cell in document["cells"])
     if len(counts) == 1:
         return next(iter(counts))
-    return ", ".join(f"{count} cells on {name}" for name, count in counts.most_common())
+    return ", ".join(f"{name} ({count} cells)" for name, count in sorted(counts.items()))
 
 
 def main() -> int:
@@ -107,7 +107,7 @@ def main() -> int:
     means = {name: [ratios_of(cell)[rival][0] for cell in cells if cell["window"] > 1 and cell["atoms"] in (45, 80)]
              for name, rival in (("the best library", "library"), ("ADMM", "admm"))}
     lines = ["# The coder beside its peers", "",
-             f"Made by `bench/peers/report.py` from `bench/results/peers.json`, which `make bench-peers` measured on {document['date']} ({machines(document)}; one thread, "
+             f"Made by `bench/peers/report.py` from `bench/results/peers.json`, which `make bench-peers` measured on {of_cells(document, 'date')} ({of_cells(document, 'machine')}; one thread, "
              f"seed {document['seed']}). How it measures: [benchmarks](benchmarks.md#peers). `>`: the rival did not get there in its time; the figure is a bound.",
              "", "Versions: " + ", ".join(f"{name} {version}" for name, version in document["packages"].items()) + ".", "", summary(cells), "",
              "For S > 1 and 45 or 80 atoms: " + ", ".join(f"{geometric_mean(values):,.0f} x {name}" for name, values in means.items()) + " (geometric means).", "",
