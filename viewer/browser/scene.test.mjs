@@ -117,6 +117,7 @@ for (const [row, col] of [
 
     if (!(await page.locator(".spectrum details").evaluate((node) => /** @type {HTMLDetailsElement} */ (node).open)))
       await page.locator(".spectrum summary").click();
+    await page.locator(".values tbody tr").first().waitFor(); // the browser tells of the opening later
     const values = await page
       .locator(".values tbody tr")
       .evaluateAll((trs) => trs.map((tr) => [...tr.children].map((c) => Number(c.textContent))));
