@@ -19,6 +19,9 @@ constexpr int most_updates = 60;
 /// others.
 constexpr double dependent = 1e-12;
 
+/// A row outside W violates its bound where |g_j| is more than this times lambda1.
+constexpr double violation = 1 + 1e-13;
+
 /// Products in g of all rows from which violators are listed, and how many at most.
 constexpr Index many_products = 16384;
 constexpr size_t most_listed = 64;
@@ -225,7 +228,7 @@ Certificate LassoSolver::certificate(const double* b, double kappa) const {
 
 /// The row outside W with the largest |g_j| > lambda1, or -1.
 Index LassoSolver::worst_violator() const {
-  double bound = options_.lambda1 * (1 + 1e-13);
+  double bound = violation * options_.lambda1;
   if (largest_ <= bound) return -1;
   // It is nearly always the row with the largest |g_j| of all.
   for (Index j = 0; j < K_.size(); j += simd::width) {
@@ -285,7 +288,7 @@ bool LassoSolver::enter(Index row, const double* b) {
 
 /// listed_: the rows outside W with the largest |g_j| > lambda1.
 void LassoSolver::list_violators() {
-  const double bound = options_.lambda1 * (1 + 1e-13);
+  const double bound = violation * options_.lambda1;
   listed_.clear();
   for (const Index row : listed_seen_) listed_place_[at(row)] = -1;
   listed_seen_.clear();
@@ -321,7 +324,7 @@ Index LassoSolver::worst_listed(const double* b) {
   for (Index i = 0; i < size(); ++i)
     subtract(sums, a_[at(i)], listed_column(rows_[at(i)]), most_listed);
   Index worst = -1;
-  double bound = options_.lambda1 * (1 + 1e-13);
+  double bound = violation * options_.lambda1;
   for (size_t i = 0; i < listed_.size(); ++i) {
     if (std::abs(sums[i]) <= bound || in_set_[at(listed_[i])]) continue;
     bound = std::abs(sums[i]);
