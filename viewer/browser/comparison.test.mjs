@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { makeComparison } from "../fixture/scene.mjs";
 import { fixtureUrl, launch } from "./launch.mjs";
-import { clickPixel, mapColours, open, pixelCsv, seriousFindings } from "./pages.mjs";
+import { clickPixel, mapColours, open, pixelCsv, testsOfAnyPage } from "./pages.mjs";
 
 const { report, blocks, cube } = makeComparison();
 const { table } = report.comparison;
@@ -242,20 +242,7 @@ test("the comparison is saved", async () => {
   assert.equal(lines[2], `svm-l,2,${second.oa},${second.aa},${second.kappa}`);
 });
 
-for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
-  test(`axe finds nothing serious, ${colorScheme}`, async () => {
-    const other = await open(browser, url, { colorScheme });
-    assert.deepEqual(await seriousFindings(other.page), []);
-    assert.deepEqual(other.faults, []);
-    await other.page.close();
-  });
-}
-
-test("a phone has no sideways scrolling", async () => {
-  const phone = await open(browser, url, { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true });
-  assert.equal(await phone.page.evaluate(() => document.documentElement.scrollWidth), 360);
-  await phone.page.close();
-});
+testsOfAnyPage(() => browser, url);
 
 test("paper holds the whole table", async () => {
   // A4 within the margins that browsers leave.

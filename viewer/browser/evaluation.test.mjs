@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeEvaluation } from "../fixture/scene.mjs";
 import { fixtureUrl, launch } from "./launch.mjs";
-import { clickPixel, mapColours, open, saved, seriousFindings } from "./pages.mjs";
+import { clickPixel, mapColours, open, saved, testsOfAnyPage } from "./pages.mjs";
 
 const { report, blocks } = makeEvaluation();
 const { rows, cols } = report.scene;
@@ -104,19 +104,6 @@ test("test pixels that the map leaves out are wrong, and a column of the confusi
   await page.getByLabel("Layer B", { exact: true }).selectOption("prediction");
 });
 
-for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
-  test(`axe finds nothing serious, ${colorScheme}`, async () => {
-    const other = await open(browser, url, { colorScheme });
-    assert.deepEqual(await seriousFindings(other.page), []);
-    assert.deepEqual(other.faults, []);
-    await other.page.close();
-  });
-}
-
-test("a phone has no sideways scrolling", async () => {
-  const phone = await open(browser, url, { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true });
-  assert.equal(await phone.page.evaluate(() => document.documentElement.scrollWidth), 360);
-  await phone.page.close();
-});
+testsOfAnyPage(() => browser, url);
 
 test("nothing was asked of the network, no error was logged", () => assert.deepEqual(faults, []));

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { test } from "node:test";
 import { PATIENCE, ready } from "./launch.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -128,5 +129,23 @@ export async function seriousFindings(page) {
             .map((/** @type {any} */ n) => n.html.slice(0, 160))
             .join(" | ")}`,
       );
+  });
+}
+
+/** What holds for a page with nothing opened in it. @param {() => import("playwright-core").Browser} browser @param {string} url */
+export function testsOfAnyPage(browser, url) {
+  for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
+    test(`axe finds nothing serious, ${colorScheme}`, async () => {
+      const other = await open(browser(), url, { colorScheme });
+      assert.deepEqual(await seriousFindings(other.page), []);
+      assert.deepEqual(other.faults, []);
+      await other.page.close();
+    });
+  }
+
+  test("a phone has no sideways scrolling", async () => {
+    const phone = await open(browser(), url, { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true });
+    assert.equal(await phone.page.evaluate(() => document.documentElement.scrollWidth), 360);
+    await phone.page.close();
   });
 }
