@@ -81,6 +81,11 @@ inline Pack subtract_product(Pack c, Pack a, Pack b) {
 
 inline double sum(Pack v) { return (v[0] + v[2]) + (v[1] + v[3]); }
 
+inline double largest(Pack v) {
+  const double a = v[0] > v[1] ? v[0] : v[1], b = v[2] > v[3] ? v[2] : v[3];
+  return a > b ? a : b;
+}
+
 /// Rows of a 4 x 4 block become its columns.
 inline void transpose(Pack (&r)[4]) {
   const Pack a = __builtin_shufflevector(r[0], r[1], 0, 4, 2, 6);

@@ -10,12 +10,11 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Below this many columns a change of basis costs more than it saves.
+/// Up to so many columns they are worked with themselves, not their inner products.
 constexpr Index small_window = 12;
 
-/// A row of B whose part outside the basis is smaller than this, relative to it, is taken as
-/// inside.
-constexpr double dependent = 1e-14;
+/// ||G_j||^2 by inner products is wrong by so many units of rounding of kappa, at most.
+constexpr double product_rounding = 32 * std::numeric_limits<double>::epsilon();
 
 /// Curvature of the model below this, relative to a row's own, is rounding.
 constexpr double flat = 1e-12;
@@ -26,41 +25,21 @@ constexpr double first_tolerance = 1e-3;
 /// Norms that fall below this, relative to the largest, are zero.
 constexpr double vanishing_norm = 1e-12;
 
+/// Infinite where one is not finite, so that it does not pass unseen.
+double largest_of(const std::vector<double>& squares) {
+  simd::Pack largest = {}, sum = {};
+  const auto look = [&](simd::Pack values) {
+    largest = values > largest ? values : largest;
+    sum += values;
+  };
+  Index j = 0;
+  const Index d = static_cast<Index>(squares.size());
+  for (; j + simd::width <= d; j += simd::width) look(simd::load(&squares[at(j)]));
+  if (j < d) look(simd::load_part(&squares[at(j)], d - j));
+  return std::isfinite(simd::sum(sum)) ? simd::largest(largest) : infinity;
+}
+
 }  // namespace
-
-void JointSolver::RowSpace::reset(Index new_columns) {
-  columns = new_columns;
-  identity = columns <= small_window;
-  basis.reshape(0, columns);
-  rest.resize(at(simd::round_up(columns)));
-}
-
-void JointSolver::RowSpace::add(const double* row, double* coordinates) {
-  const Index stride = simd::round_up(columns);
-  if (identity) {
-    std::copy_n(row, stride, coordinates);
-    return;
-  }
-  std::copy_n(row, stride, rest.data());
-  const double length = std::sqrt(dot(row, row, stride));
-  // Gram-Schmidt twice: once is not orthogonal enough when rows are nearly parallel, and here they
-  // are.
-  for (int pass = 0; pass < 2; ++pass) {
-    along.resize(at(basis.rows()));
-    for (Index k = 0; k < basis.rows(); ++k) {
-      along[at(k)] = -dot(basis.row(k), rest.data(), stride);
-      coordinates[k] -= along[at(k)];
-    }
-    combine_rows<Start::target>(basis.row(0), stride, along.data(), basis.rows(), rest.data(),
-                                stride);
-  }
-  const double remainder = std::sqrt(dot(rest.data(), rest.data(), stride));
-  if (basis.rows() == columns || remainder <= dependent * length) return;
-  coordinates[basis.rows()] = remainder;
-  basis.append_row();
-  double* last = basis.row(basis.rows() - 1);
-  for (Index s = 0; s < stride; ++s) last[s] = rest[at(s)] / remainder;
-}
 
 JointSolver::JointSolver(const AtomGram& K, const CoderOptions& options)
     : K_(K), options_(options), splitting_(K, options), in_set_(at(K.size()), 0) {}
@@ -83,18 +62,21 @@ bool JointSolver::solve_by_splitting(const Columns& B, double kappa, SparseCode&
   return true;
 }
 
-void JointSolver::begin(const Columns& B, double kappa) {
+void JointSolver::begin(const Columns& B, double kappa, bool by_products) {
   B_ = &B;
   kappa_ = kappa;
+  by_products_ = by_products;
   std::fill(in_set_.begin(), in_set_.end(), 0);
-  space_.reset(B.cols());
   targets_.reshape(0, B.cols());
-  row_.assign(at(simd::round_up(B.cols())), 0.0);
+  if (by_products) {
+    products_.begin(B);
+    products_.require(rows_);
+  }
   std::swap(rows_, base_rows_);
   std::swap(eta_, base_eta_);
   rows_.clear();
   eta_.clear();
-  gram_stale_ = true;
+  stale_ = true;
   for (size_t i = 0; i < base_rows_.size(); ++i) append(base_rows_[i], base_eta_[i]);
 }
 
@@ -102,21 +84,34 @@ void JointSolver::append(Index row, double eta) {
   rows_.push_back(row);
   eta_.push_back(eta);
   in_set_[at(row)] = 1;
-  for (Index s = 0; s < B_->cols(); ++s) row_[at(s)] = (*B_)(row, s);
+  stale_ = true;
+  if (by_products_) return;
   targets_.append_row();
-  space_.add(row_.data(), targets_.row(targets_.rows() - 1));
-  gram_stale_ = true;
+  double* target = targets_.row(targets_.rows() - 1);
+  for (Index s = 0; s < B_->cols(); ++s) target[s] = (*B_)(row, s);
 }
 
-void JointSolver::gather_gram() {
+/// The rows of B in the working set.
+void JointSolver::gather_targets() {
+  targets_.reshape(static_cast<Index>(rows_.size()), B_->cols());
+  for (Index i = 0; i < targets_.rows(); ++i)
+    for (Index s = 0; s < B_->cols(); ++s) targets_(i, s) = (*B_)(rows_[at(i)], s);
+}
+
+/// K and, if they are worked with, inner products on the working set.
+void JointSolver::gather() {
   const Index m = static_cast<Index>(rows_.size());
-  gram_.reshape(m, m);
-  for (Index i = 0; i < m; ++i) {
-    // Of two rows the column of the earlier: where there are many atoms, others are far away.
-    const double* column = K_.col(rows_[at(i)]);
-    for (Index j = i; j < m; ++j) gram_(i, j) = gram_(j, i) = column[rows_[at(j)]];
-  }
-  gram_stale_ = false;
+  const auto from = [&](SmallMatrix& target, const auto& row_of) {
+    target.reshape(m, m);
+    for (Index i = 0; i < m; ++i) {
+      // Of two rows the earlier's: where there are many atoms, others are far away.
+      const double* source = row_of(rows_[at(i)]);
+      for (Index j = i; j < m; ++j) target(i, j) = target(j, i) = source[rows_[at(j)]];
+    }
+  };
+  from(gram_, [&](Index row) { return K_.col(row); });
+  if (by_products_) from(squared_, [&](Index row) { return products_.row(row); });
+  stale_ = false;
 }
 
 /// P, Y, YY', ||G_j||, f at (rows_, eta_). False when they do not exist in floating point.
@@ -124,13 +119,13 @@ bool JointSolver::evaluate() {
   ++steps_;
   const Index m = static_cast<Index>(rows_.size());
   const double lambda1 = options_.lambda1;
-  if (gram_stale_) gather_gram();
+  if (stale_) gather();
   root_.resize(at(m));
   residual_.resize(at(m));
   for (Index i = 0; i < m; ++i) root_[at(i)] = std::sqrt(eta_[at(i)]);
 
   P_.reshape(m, m);
-  scaled_targets_.reshape(m, space_.size());
+  scaled_targets_.reshape(m, by_products_ ? m : B_->cols());
   for (Index i = 0; i < m; ++i) {
     const double scale = root_[at(i)] / lambda1;
     double* p = P_.row(i);
@@ -138,12 +133,20 @@ bool JointSolver::evaluate() {
     for (Index j = 0; j < m; ++j) p[j] = scale * root_[at(j)] * k[j];
     p[i] += 1;
     double* scaled = scaled_targets_.row(i);
-    const double* target = targets_.row(i);
-    for (Index s = 0; s < scaled_targets_.stride(); ++s) scaled[s] = root_[at(i)] * target[s];
+    if (by_products_) {
+      const double* square = squared_.row(i);
+      for (Index j = 0; j < m; ++j) scaled[j] = root_[at(i)] * root_[at(j)] * square[j];
+    } else {
+      const double* target = targets_.row(i);
+      for (Index s = 0; s < scaled_targets_.stride(); ++s) scaled[s] = root_[at(i)] * target[s];
+    }
   }
   if (!invert_spd(P_)) return false;
   multiply(P_, scaled_targets_, Y_);
-  multiply_by_transpose(Y_, transposed_, YY_);
+  if (by_products_)
+    multiply(Y_, P_, YY_);
+  else
+    multiply_by_transpose(Y_, transposed_, YY_);
 
   code_target_ = 0;
   value_ = 0;
@@ -151,7 +154,8 @@ bool JointSolver::evaluate() {
   for (Index i = 0; i < m; ++i) {
     trace += eta_[at(i)] * gram_(i, i) / lambda1;
     residual_[at(i)] = std::sqrt(YY_(i, i)) / root_[at(i)];
-    code_target_ += dot(scaled_targets_.row(i), Y_.row(i), Y_.stride()) / lambda1;
+    code_target_ +=
+        dot(scaled_targets_.row(i), (by_products_ ? P_ : Y_).row(i), Y_.stride()) / lambda1;
     value_ += eta_[at(i)];
   }
   value_ = 0.5 * (lambda1 * value_ - code_target_);
@@ -175,24 +179,15 @@ double JointSolver::working_gap() const {
   return c.objective > 0 ? c.gap / c.objective : 0;
 }
 
-/// z_: the minimiser of Newton's quadratic model, T z = w, under the bounds z >= -1; `damping`
-/// times the diagonal is added to T.
-void JointSolver::solve_bounded_model(Model model, double damping) {
+/// Newton's quadratic model, T z = w, in the working set; `damping` times the diagonal is added to
+/// T.
+void JointSolver::form_model(Model model, double damping) {
   const Index m = static_cast<Index>(rows_.size());
-  const double lambda1 = options_.lambda1;
-  // All of T, and what the rows on their bounds, z = -1, add to the right-hand side of the others.
   model_.reshape(m, m);
   w_.resize(at(m));
-  z_.assign(at(model_.stride()), 0.0);
-  pushed_.assign(at(model_.stride()), 0.0);
-  fixed_.assign(at(m), 0);
-  const auto put_on_bound = [&](Index i, bool on) {
-    fixed_[at(i)] = on;
-    z_[at(i)] = -1;
-    subtract(pushed_.data(), on ? -1 : 1, model_.row(i), model_.stride());
-  };
+  lowest_.assign(at(m), -1.0);
   for (Index i = 0; i < m; ++i) {
-    const double g = residual_[at(i)] / lambda1;
+    const double g = residual_[at(i)] / options_.lambda1;
     w_[at(i)] = YY_(i, i) * (model == Model::secular ? g - 1 : 0.5 * (1 - 1 / (g * g)));
     const double *p = P_.row(i), *y = YY_.row(i);
     double* row = model_.row(i);
@@ -201,8 +196,23 @@ void JointSolver::solve_bounded_model(Model model, double damping) {
   }
   for (Index i = 0; i < m; ++i)  // not at once: a pack that is read after one of its numbers was
     model_(i, i) = (model_(i, i) + YY_(i, i)) * (1 + damping);  // written waits
+}
+
+/// z_: the minimiser of the model under the bounds z >= lowest_.
+void JointSolver::solve_model() {
+  const Index m = model_.rows();
+  z_.assign(at(model_.stride()), 0.0);
+  // What the rows on their bounds add to the right-hand side of the others.
+  pushed_.assign(at(model_.stride()), 0.0);
+  fixed_.assign(at(m), 0);
+  const auto put_on_bound = [&](Index i, bool on) {
+    fixed_[at(i)] = on;
+    z_[at(i)] = lowest_[at(i)];
+    if (z_[at(i)] != 0)
+      subtract(pushed_.data(), on ? z_[at(i)] : -z_[at(i)], model_.row(i), model_.stride());
+  };
   for (Index i = 0; i < m; ++i)
-    if (YY_(i, i) == 0) put_on_bound(i, true);  // no pixel has a part along it (a zero atom)
+    if (model_(i, i) == 0) put_on_bound(i, true);  // no pixel has a part along it (a zero atom)
   // Rows that want to cross their bound are put on it and the rest is solved again; one that pulls
   // back is freed. Any order of doing so gives a usable step, so the number of rounds may be
   // limited.
@@ -231,7 +241,7 @@ void JointSolver::solve_bounded_model(Model model, double damping) {
     for (Index a = 0; a < n; ++a) {
       const Index i = free_[at(a)];
       z_[at(i)] = free_z_[at(a)];
-      if (z_[at(i)] >= -1) continue;
+      if (z_[at(i)] >= lowest_[at(i)]) continue;
       put_on_bound(i, true);
       crossed = true;
     }
@@ -254,7 +264,8 @@ void JointSolver::solve_bounded_model(Model model, double damping) {
 
 /// Moves to the point that Newton's model proposes.
 void JointSolver::propose(Model model, double damping) {
-  solve_bounded_model(model, damping);
+  form_model(model, damping);
+  solve_model();
   base_rows_ = rows_;
   base_eta_ = eta_;
   base_value_ = value_;
@@ -276,13 +287,15 @@ void JointSolver::retreat(double part) {
     if (stays) keep_.push_back(static_cast<Index>(i));
   }
   if (rows_.size() != base_rows_.size()) {  // rows left at an earlier attempt
-    targets_ = base_targets_;
-    gram_stale_ = true;
+    if (!by_products_) targets_ = base_targets_;
+    stale_ = true;
   }
   if (keep_.size() != base_rows_.size()) {
-    base_targets_ = targets_;
-    targets_.select_rows(keep_);
-    gram_stale_ = true;
+    if (!by_products_) {
+      base_targets_ = targets_;
+      targets_.select_rows(keep_);
+    }
+    stale_ = true;
   }
   rows_.resize(keep_.size());
   eta_.resize(keep_.size());
@@ -345,86 +358,224 @@ void JointSolver::reduce_gap_to(double tolerance) {
   stuck_ = true;
 }
 
-/// A at the present point, and its certificate over all atoms.
-void JointSolver::check(SparseCode& code) {
-  const Index m = static_cast<Index>(rows_.size());
-  const Index columns = B_->cols();
-  const double lambda1 = options_.lambda1;
-  if (space_.identity) {
-    A_.reshape(m, columns);
-    if (m > 0) std::copy_n(Y_.row(0), m * Y_.stride(), A_.row(0));
-  } else {
-    multiply(Y_, space_.basis, A_);
-    if (m == 0) A_.reshape(0, columns);
-  }
-  double norms = 0, code_target = 0, code_residual = 0;
-  for (Index i = 0; i < m; ++i) {
-    double* a = A_.row(i);
-    for (Index s = 0; s < A_.stride(); ++s) a[s] *= root_[at(i)] / lambda1;
-    norms += lambda1 * std::sqrt(dot(a, a, A_.stride()));
-  }
+/// Of the code A_ = M B_W at hand.
+JointSolver::Sums JointSolver::sums_of_code() {
+  Sums sums;
   // <A, G> from the definition of G, not from G = E^-1 Y, which holds up to rounding only: the
   // certificate must not rest on the solver being right.
   multiply(gram_, A_, image_);
-  for (Index i = 0; i < m; ++i) {
-    double* b = row_.data();
-    if (space_.identity)
-      std::copy_n(targets_.row(i), A_.stride(), b);
-    else
-      for (Index s = 0; s < columns; ++s) b[s] = (*B_)(rows_[at(i)], s);
+  for (Index i = 0; i < A_.rows(); ++i) {
     const double* a = A_.row(i);
-    code_target += dot(a, b, A_.stride());
-    subtract(b, 1, image_.row(i), A_.stride());
-    code_residual += dot(a, b, A_.stride());
+    sums.norms += std::sqrt(dot(a, a, A_.stride()));
+    const double target = dot(a, targets_.row(i), A_.stride());
+    sums.code_target += target;
+    sums.code_residual += target - dot(a, image_.row(i), A_.stride());
   }
-  residual_row_squares(K_, *B_, rows_, A_, squares_);
-  double& largest = largest_square_;
-  largest = 0;
-  for (const double square : squares_) {
-    if (!(square <= largest)) largest = square;  // also true for a NaN, which must not pass unseen
-  }
-  const Certificate c =
-      certify(kappa_, lambda1, norms, code_target, code_residual, std::sqrt(largest));
-  code.objective = c.objective;
-  code.gap = std::isfinite(largest) && std::isfinite(c.gap) ? c.gap : infinity;
-  code.converged = code.gap <= options_.tolerance * code.objective;
+  return sums;
 }
 
-/// Lets the worst violators of the last check() in. False when there are none.
-bool JointSolver::grow() {
-  const double lambda1 = options_.lambda1;
-  const double bound = lambda1 * lambda1 * (1 + 1e-12);
-  const auto find = [&](double above) {
-    worst_.clear();
-    for (Index j = 0; j < K_.size(); ++j)
-      if (squares_[at(j)] > above && !in_set_[at(j)]) worst_.push_back(j);
-  };
-  // A check of many atoms costs more than rows that turn out to be superfluous.
-  const size_t most = std::max<size_t>(K_.size() < 512 ? 8 : 16, rows_.size() / 4);
-  // Most violators are slight ones: if there are enough others, they need not be looked at.
-  find(bound + 0.25 * (largest_square_ - bound));
-  if (worst_.size() < most) find(bound);
-  if (worst_.empty()) return false;
-  if (worst_.size() > most) {
-    const auto worse = [&](Index i, Index j) {
-      return squares_[at(i)] != squares_[at(j)] ? squares_[at(i)] > squares_[at(j)] : i < j;
-    };
-    std::nth_element(worst_.begin(), worst_.begin() + static_cast<std::ptrdiff_t>(most),
-                     worst_.end(), worse);
-    worst_.resize(most);
-    std::sort(worst_.begin(), worst_.end());
+/// M, by which the code is M B_W, and the same of that code, which is not formed.
+JointSolver::Sums JointSolver::sums_by_products() {
+  const Index m = static_cast<Index>(rows_.size());
+  map_.reshape(m, m);
+  for (Index i = 0; i < m; ++i) {
+    const double scale = root_[at(i)] / options_.lambda1;
+    for (Index j = 0; j < m; ++j) map_(i, j) = scale * root_[at(j)] * P_(i, j);
   }
+  multiply(map_, squared_, image_);  // A B_W'
+  multiply(gram_, map_, A_);
+  Sums sums;
+  for (Index i = 0; i < m; ++i) {
+    const double* image = image_.row(i);
+    double size = 0;
+    for (Index j = 0; j < m; ++j) size += std::abs(map_(i, j));
+    const double norm = std::sqrt(std::max(0.0, dot(map_.row(i), image, image_.stride())));
+    sums.norms += norm;
+    sums.code_target += image[i];
+    sums.code_residual += image[i] - dot(A_.row(i), image, image_.stride());
+    sums.sizes += size;
+    sums.norms_rounding += size * size / norm;
+  }
+  return sums;
+}
+
+/// The certificate of the present point over all atoms; A_ if it meets the tolerance.
+void JointSolver::check(SparseCode& code) {
+  const Index m = static_cast<Index>(rows_.size());
+  const double lambda1 = options_.lambda1;
+  const auto certify_by = [&](const Sums& sums, double square) {
+    const Certificate c = certify(kappa_, lambda1, lambda1 * sums.norms, sums.code_target,
+                                  sums.code_residual, std::sqrt(square));
+    code.objective = c.objective;
+    code.gap = std::isfinite(square) && std::isfinite(c.gap) ? c.gap : infinity;
+    code.converged = code.gap <= options_.tolerance * code.objective;
+  };
+  if (by_products_) {
+    const Sums sums = sums_by_products();
+    const double size = products_.residual_row_squares(K_, rows_, map_, squared_, squares_);
+    const double square = largest_of(squares_) + products_.rounding() * size * size;
+    certify_by(sums, square);
+    if (!code.converged) return;
+    gather_targets();
+    multiply(map_, targets_, A_);
+    const double rounding =
+        products_.rounding() * (size * sums.sizes + lambda1 * sums.norms_rounding);
+    if (code.gap + rounding <= options_.tolerance * code.objective)
+      code.gap += rounding;
+    else
+      certify_by(sums_of_code(), square);
+    return;
+  }
+  A_.reshape(m, B_->cols());
+  for (Index i = 0; i < m; ++i)
+    for (Index s = 0; s < A_.stride(); ++s) A_(i, s) = root_[at(i)] / lambda1 * Y_(i, s);
+  residual_row_squares(K_, *B_, rows_, A_, squares_);
+  certify_by(sums_of_code(), largest_of(squares_));
+}
+
+/// worst_: the worst violators of the last check(). False when there are none.
+bool JointSolver::find_violators() {
+  const Index d = K_.size();
+  // A check of many atoms costs more than rows that turn out to be superfluous.
+  const size_t most = std::max<size_t>(d < 512 ? 8 : 16, rows_.size() / 4);
+  double above = options_.lambda1 * options_.lambda1 * (1 + 1e-12);
+  worst_.clear();  // the worst first
+  const auto look = [&](Index j) {
+    const double square = squares_[at(j)];
+    if (!(square > above) || in_set_[at(j)]) return;
+    if (worst_.size() == most) worst_.pop_back();
+    const auto slighter = [&](Index i) { return squares_[at(i)] < square; };
+    worst_.insert(std::find_if(worst_.begin(), worst_.end(), slighter), j);
+    if (worst_.size() == most) above = squares_[at(worst_.back())];
+  };
+  Index j = 0;
+  for (; j + simd::width <= d; j += simd::width)
+    if (simd::any(simd::load(&squares_[at(j)]) > above))
+      for (Index i = j; i < j + simd::width; ++i) look(i);
+  for (; j < d; ++j) look(j);
+  std::sort(worst_.begin(), worst_.end());
+  return !worst_.empty();
+}
+
+/// GW_ = G_N G_W' E and GN_ = G_N G_N' of the violators N, whose rows of B are in G_, by h_ = K_NW
+/// M.
+void JointSolver::products_of_violators() {
+  const Index m = static_cast<Index>(rows_.size()), n = static_cast<Index>(worst_.size());
+  if (m == 0) {
+    multiply_by_transpose(G_, scratch_, GN_);
+  } else if (!by_products_) {
+    multiply(h_, targets_, U_);
+    for (Index j = 0; j < n; ++j) subtract(G_.row(j), 1, U_.row(j), G_.stride());
+    multiply(G_, transposed_, GW_);
+    multiply_by_transpose(G_, scratch_, GN_);
+  } else {
+    // With U = G_N B_W':  G_N G_W' E = U E P,  G_N G_N' = C_NN - h C_WN - U h'.
+    multiply_by_transpose(G_, scratch_, GN_);
+    far_.reshape(m, n);  // C_WN
+    for (Index i = 0; i < m; ++i) {
+      const double* c = products_.row(rows_[at(i)]);
+      for (Index j = 0; j < n; ++j) far_(i, j) = c[worst_[at(j)]];
+    }
+    const auto subtract_from_GN = [&](const SmallMatrix& left, const SmallMatrix& right) {
+      multiply(left, right, G_);
+      for (Index j = 0; j < n; ++j) subtract(GN_.row(j), 1, G_.row(j), GN_.stride());
+    };
+    subtract_from_GN(h_, far_);
+    multiply(h_, squared_, GW_);
+    transpose(far_, U_);
+    for (Index j = 0; j < n; ++j) subtract(U_.row(j), 1, GW_.row(j), GW_.stride());
+    transpose(h_, far_);
+    subtract_from_GN(U_, far_);
+    for (Index j = 0; j < n; ++j)
+      for (Index i = 0; i < m; ++i) U_(j, i) *= root_[at(i)];
+    multiply(U_, P_, GW_);
+  }
+}
+
+/// Adds the violators N, whose norms are zero, to Newton's model. In absolute terms its matrix is
+/// R o (G G'), with
+///
+///   R = (K - K_W' M K_W) / lambda1      G = B - K_W' M B_W      M = E P E / lambda1;
+///
+/// scale_ has the unit of each violator's norm.
+void JointSolver::extend_model() {
+  const Index m = static_cast<Index>(rows_.size()), n = static_cast<Index>(worst_.size());
+  const double lambda1 = options_.lambda1;
+  G_.reshape(n, B_->cols());
+  for (Index s = 0; s < B_->cols(); ++s) {
+    const double* b = B_->col(s);
+    for (Index j = 0; j < n; ++j) G_(j, s) = b[worst_[at(j)]];
+  }
+  // V = K_NW E P, so that h = V E / lambda1 and R_NW = V E^-1 / lambda1.
+  near_.reshape(n, m);
+  for (Index i = 0; i < m; ++i) {
+    const double* k = K_.col(rows_[at(i)]);  // these, not the violators', have been read lately
+    for (Index j = 0; j < n; ++j) near_(j, i) = root_[at(i)] * k[worst_[at(j)]];
+  }
+  multiply(near_, P_, V_);
+  h_.reshape(n, m);
+  for (Index j = 0; j < n; ++j)
+    for (Index i = 0; i < m; ++i) h_(j, i) = V_(j, i) * root_[at(i)] / lambda1;
+  products_of_violators();
+  if (m > 0) {
+    transpose(near_, far_);
+    multiply(V_, far_, R_);
+  }
+
+  extended_.reshape(m + n, m + n);
+  w_.resize(at(m + n));
+  lowest_.resize(at(m + n), 0.0);
+  scale_.resize(at(n));
+  entering_.resize(at(n));
+  for (Index i = 0; i < m; ++i) std::copy_n(model_.row(i), m, extended_.row(i));
+  for (Index j = 0; j < n; ++j) {
+    const double length = std::sqrt(squares_[at(worst_[at(j)])]);
+    scale_[at(j)] = (length - lambda1) / K_.diagonal(worst_[at(j)]);  // its best norm, alone
+    w_[at(m + j)] = scale_[at(j)] * GN_(j, j) * (length / lambda1 - 1);
+  }
+  for (Index j = 0; j < n; ++j) {
+    const double scale = scale_[at(j)] / lambda1;
+    const double* k = K_.col(worst_[at(j)]);
+    double* row = extended_.row(m + j);
+    for (Index i = 0; i < m; ++i) row[i] = extended_(i, m + j) = V_(j, i) * GW_(j, i) * scale;
+    for (Index l = 0; l < n; ++l) {
+      const double r = k[worst_[at(l)]] - (m > 0 ? R_(j, l) / lambda1 : 0);
+      row[m + l] = r * GN_(j, l) * scale * scale_[at(l)];
+    }
+  }
+  std::swap(model_, extended_);
+}
+
+/// Moves to where the violators have the norms `entering`, and the others, if `moving`, those of
+/// the model.
+void JointSolver::let_in(const std::vector<double>& entering, bool moving) {
   base_value_ = value_;
   base_eta_ = eta_;
   step_.assign(eta_.size(), 0.0);
+  for (size_t i = 0; moving && i < eta_.size(); ++i) step_[i] = eta_[i] * z_[i];
+  step_.insert(step_.end(), entering.begin(), entering.end());
   for (const Index j : worst_) {
-    // The best norm for this row alone, the others held.
-    append(j, (std::sqrt(squares_[at(j)]) - lambda1) / K_.diagonal(j));
+    append(j, 0);
     base_eta_.push_back(0);
-    step_.push_back(eta_.back());
   }
   base_rows_ = rows_;
-  return true;
+  retreat(1);
+  if (by_products_) products_.require(rows_);
+}
+
+/// Lets violators of the last check() in: those that Newton's model gives a norm; where that does
+/// not descend, all, with as much as each would have alone, or less. False when none can enter.
+bool JointSolver::grow() {
+  form_model(Model::secular, 0);
+  extend_model();
+  solve_model();
+  for (size_t j = 0; j < worst_.size(); ++j) entering_[j] = scale_[j] * z_[rows_.size() + j];
+  if (std::any_of(entering_.begin(), entering_.end(), [](double norm) { return norm > 0; })) {
+    let_in(entering_, true);
+    if (descend(2)) return true;
+  }
+  let_in(scale_, false);
+  return descend(25);
 }
 
 void JointSolver::finish(SparseCode& code) {
@@ -441,16 +592,15 @@ void JointSolver::finish(SparseCode& code) {
   }
 }
 
-void JointSolver::solve(const Columns& B, double kappa, SparseCode& code) {
-  if (solve_by_splitting(B, kappa, code)) return;
-  steps_ = 0;
+/// Newton's method and checks in turn, from the rows and norms at hand.
+void JointSolver::iterate(const Columns& B, double kappa, bool by_products, SparseCode& code) {
   stuck_ = false;
   damping_ = 0;
-  begin(B, kappa);
+  begin(B, kappa, by_products);
   if (!evaluate()) {  // what was carried over is of no use here
     rows_.clear();
     eta_.clear();
-    begin(B, kappa);
+    begin(B, kappa, by_products);
     evaluate();
   }
   double tolerance = std::max(first_tolerance, options_.tolerance);
@@ -458,9 +608,9 @@ void JointSolver::solve(const Columns& B, double kappa, SparseCode& code) {
     reduce_gap_to(tolerance);
     check(code);
     if (code.converged || code.gap == infinity || steps_ > options_.max_steps) break;
-    if (grow()) {
-      tolerance = std::clamp(0.1 * code.gap / code.objective, 0.1 * options_.tolerance, tolerance);
-      if (!descend(25)) break;
+    if (find_violators()) {
+      tolerance = std::clamp(1e-3 * code.gap / code.objective, 0.1 * options_.tolerance, tolerance);
+      if (!grow()) break;
       stuck_ = false;
     } else if (stuck_ || tolerance < 1e-17) {
       break;
@@ -468,6 +618,20 @@ void JointSolver::solve(const Columns& B, double kappa, SparseCode& code) {
       tolerance = std::min(0.1 * tolerance, 0.1 * options_.tolerance);
     }
   }
+}
+
+/// Whether inner products of the rows of B have digits enough, and cost less than its columns.
+bool JointSolver::prefers_products(const Columns& B, double kappa) const {
+  return B.cols() > small_window && 5 * static_cast<Index>(rows_.size()) < 4 * B.cols() &&
+         product_rounding * kappa <= options_.tolerance * options_.lambda1 * options_.lambda1;
+}
+
+void JointSolver::solve(const Columns& B, double kappa, SparseCode& code) {
+  if (solve_by_splitting(B, kappa, code)) return;
+  steps_ = 0;
+  const bool by_products = prefers_products(B, kappa);
+  iterate(B, kappa, by_products, code);
+  if (by_products && !code.converged) iterate(B, kappa, false, code);  // its digits may be enough
   code.steps = steps_;
   finish(code);
   if (code.converged) splitting_.follow(B, code);

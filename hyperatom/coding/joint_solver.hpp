@@ -1,8 +1,7 @@
 // The coder for S > 1: a working set of rows, and Newton's method in their norms.
 //
 // For eta_j > 0 let A(eta) = (K + lambda1 diag(1/eta))^-1 B. Since min over eta of (||a||^2/eta +
-// eta)/2 is
-// ||a||, minimising the coding problem over A is minimising
+// eta)/2 is ||a||, minimising the coding problem over A is minimising
 //
 //   f(eta) = -1/2 <B, A(eta)> + lambda1/2 sum_j eta_j        over eta >= 0,
 //
@@ -15,20 +14,22 @@
 // and Newton's equation for the relative change z of eta is T z = w with T = (I - P) o (Y Y'). For
 // w, the secular form w_j = ||Y_j||^2 (||G_j|| / lambda1 - 1) is used: 1/||G_j|| is nearly linear
 // in eta (exactly, for one row), ||G_j||^2 is not. The bounds z >= -1 are kept by solving the
-// quadratic model under them; a row at its bound leaves. f never increases: a step that would raise
-// it is shortened.
+// quadratic model under them; a row at its bound leaves. Rows outside the set that violate ||G_j||
+// <= lambda1 are added to the model with norm zero and z >= 0, which takes no inverse: those that
+// it gives a norm enter. f never increases: a step that would raise it is shortened.
 //
 // Neighbouring windows share most rows and norms, so (rows, eta) is all that is carried from one to
 // the next.
 //
-// A right-rotation A -> A Q leaves the problem's form unchanged, so when S is large the rows of B
-// are written in an orthonormal basis of the space they span: |rows| columns instead of S.
+// Where S is large only inner products of the rows of B are worked with (row_products.hpp): then
+// nothing but the code itself, at the end, costs more for more columns.
 #pragma once
 
 #include <vector>
 
 #include "hyperatom/coding/coder.hpp"
 #include "hyperatom/coding/residual.hpp"
+#include "hyperatom/coding/row_products.hpp"
 #include "hyperatom/coding/small_matrix.hpp"
 #include "hyperatom/coding/splitting_solver.hpp"
 
@@ -43,34 +44,39 @@ class JointSolver {
   void solve(const Columns& B, double kappa, SparseCode& code);
 
  private:
-  /// The rows of B in a basis that grows with the working set.
-  struct RowSpace {
-    void reset(Index columns);
-    /// Coordinates of a row of B (length = columns, padded) are written to `coordinates`.
-    void add(const double* row, double* coordinates);
-    Index size() const { return identity ? columns : basis.rows(); }
-
-    bool identity = true;
-    Index columns = 0;
-    SmallMatrix basis;  // orthonormal rows
-    std::vector<double> rest, along;
-  };
-
   bool solve_by_splitting(const Columns& B, double kappa, SparseCode& code);
-  void begin(const Columns& B, double kappa);
+  void begin(const Columns& B, double kappa, bool by_products);
   void append(Index row, double eta);
-  void gather_gram();
+  void gather_targets();
+  void gather();
   bool evaluate();
   double working_gap() const;
   enum class Model { secular, newton };
-  void solve_bounded_model(Model model, double damping);
+  void form_model(Model model, double damping);
+  void solve_model();
   void propose(Model model, double damping);
   void retreat(double part);
   bool descend(int attempts);
   bool newton_step();
   void reduce_gap_to(double tolerance);
+  struct Sums {
+    double norms = 0;          // sum_j ||a_j||
+    double code_target = 0;    // <B, A>
+    double code_residual = 0;  // <A, G>
+    // By products, for what rounding may do to them: the sums of |M_ij|, and of their squares by
+    // rows over the norms.
+    double sizes = 0, norms_rounding = 0;
+  };
+  Sums sums_of_code();
+  Sums sums_by_products();
   void check(SparseCode& code);
+  bool find_violators();
+  void products_of_violators();
+  void extend_model();
+  void let_in(const std::vector<double>& entering, bool moving);
   bool grow();
+  void iterate(const Columns& B, double kappa, bool by_products, SparseCode& code);
+  bool prefers_products(const Columns& B, double kappa) const;
   void finish(SparseCode& code);
 
   const AtomGram& K_;
@@ -84,10 +90,12 @@ class JointSolver {
   std::vector<Index> rows_;   // the working set
   std::vector<double> eta_;   // its norms, all > 0
   std::vector<char> in_set_;  // for every atom
-  RowSpace space_;
-  SmallMatrix targets_;  // rows of B in the coordinates of space_
-  SmallMatrix gram_;     // K on the working set
-  bool gram_stale_ = true;
+  bool by_products_ = false;
+  RowProducts products_;
+  SmallMatrix targets_;  // its rows of B, unless by_products_
+  SmallMatrix gram_;     // K on it
+  SmallMatrix squared_;  // B B' on it, if by_products_
+  bool stale_ = true;    // gram_ and squared_
 
   // At the point (rows_, eta_), by evaluate():
   SmallMatrix P_, scaled_targets_, Y_, transposed_, YY_;
@@ -110,11 +118,13 @@ class JointSolver {
 
   // Of the last check():
   SmallMatrix A_, image_;  // |rows| x S: the code, and K times it
+  SmallMatrix map_;        // M, if by_products_: the code is M B_W
   std::vector<double> squares_;
-  double largest_square_ = 0;
 
   SmallMatrix model_, T_;
-  std::vector<double> z_, w_, pushed_, free_z_, row_;
+  std::vector<double> z_, w_, lowest_, pushed_, free_z_;
+  SmallMatrix near_, far_, V_, h_, U_, G_, GW_, GN_, R_, scratch_, extended_;  // extend_model()
+  std::vector<double> scale_, entering_;
   std::vector<Index> free_, keep_, worst_;
   std::vector<char> fixed_;
 };

@@ -227,16 +227,20 @@ void multiply(const SmallMatrix& A, const SmallMatrix& B, SmallMatrix& C) {
   if (i < A.rows()) strip<1>(A, B, C, i);
 }
 
-void multiply_by_transpose(const SmallMatrix& A, SmallMatrix& scratch, SmallMatrix& C) {
-  scratch.reshape(simd::round_up(A.cols()), A.rows());
+void transpose(const SmallMatrix& A, SmallMatrix& B) {
+  B.reshape(simd::round_up(A.cols()), A.rows());
   for (Index i = 0; i < A.rows(); i += simd::width)
     for (Index j = 0; j < A.cols(); j += simd::width) {
       Pack block[simd::width];
       for (int q = 0; q < simd::width; ++q)
         block[q] = i + q < A.rows() ? simd::load(A.row(i + q) + j) : Pack{};
       simd::transpose(block);
-      store_block(scratch, j, i, block);
+      store_block(B, j, i, block);
     }
+}
+
+void multiply_by_transpose(const SmallMatrix& A, SmallMatrix& scratch, SmallMatrix& C) {
+  transpose(A, scratch);
   multiply(A, scratch, C);
 }
 

@@ -106,6 +106,9 @@ void combine_rows(const double* rows, Index stride, const double* factors, Index
 /// C = A B.
 void multiply(const SmallMatrix& A, const SmallMatrix& B, SmallMatrix& C);
 
+/// B = A', with zeros in the rows up to a whole pack.
+void transpose(const SmallMatrix& A, SmallMatrix& B);
+
 /// C = A A'. `scratch` holds A'.
 void multiply_by_transpose(const SmallMatrix& A, SmallMatrix& scratch, SmallMatrix& C);
 

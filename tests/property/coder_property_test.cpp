@@ -703,6 +703,38 @@ void expect_same_bits(const SparseCode& a, const SparseCode& b) {
   EXPECT_EQ(a.converged, b.converged);
 }
 
+/// Windows of so many pixels are coded by inner products, which have half of the digits; what a
+/// code claims is judged here by its columns, and by a code that is closer than they allow.
+TEST(CoderProperty, WindowsOfManyPixelsAreWhatTheyClaim) {
+  for (const double sigma : {0.05, 1.0})
+    for (const Index pixels : {13, 25, 81})
+      for (const double lambda1 : {0.3, 0.01, 1e-3, 1e-4}) {
+        Random random(31);
+        const Matrix D = coherent_atoms(random, 103, 45);
+        const auto kernel = gaussian(sigma);
+        const Matrix K = kernel->gram(D, D);
+        const Coder coder(K, {.lambda1 = lambda1, .tolerance = 1e-6});
+        const Coder closer(K, {.lambda1 = lambda1, .tolerance = 1e-11});
+        WindowCoder worker(coder);
+        Matrix X = make_window(random, D, pixels);
+        for (int window = 0; window < 4; ++window) {
+          SCOPED_TRACE(
+              fmt::format("sigma={} S={} lambda1={} window {}", sigma, pixels, lambda1, window));
+          Problem p = make_problem(*kernel, D, X);
+          p.lambda1 = lambda1;
+          const SparseCode& code = worker.encode(MatrixColumns(p.B).view(), p.kappa());
+          const SparseCode best = closer.encode(p.B, p.kappa());
+          EXPECT_LE(best.gap, 2e-8 * best.objective);
+          const double objective = Evaluation(p, code).objective, rounding = 1e-12 * p.kappa();
+          EXPECT_TRUE(code.converged);
+          EXPECT_LE(code.gap, 1e-6 * code.objective);
+          EXPECT_NEAR(code.objective, objective, 1e-8 * objective);
+          EXPECT_LE(objective - best.objective, code.gap + rounding);
+          X.leftCols(3) = make_window(random, D, 3);  // the next has most of these pixels
+        }
+      }
+}
+
 TEST(CoderProperty, EncodeDependsOnItsArgumentsAlone) {
   for (std::uint64_t seed = 0; seed < 24; ++seed)
     for (const Index pixels : {1, 4, 9, 20}) {

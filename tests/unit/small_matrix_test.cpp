@@ -102,6 +102,21 @@ TEST(SmallMatrix, Multiply) {
   }
 }
 
+TEST(SmallMatrix, Transpose) {
+  Random random(14);
+  SmallMatrix B;
+  for (const Index rows : sizes())
+    for (const Index cols : {Index{0}, Index{1}, Index{9}, rows}) {
+      const Matrix A = random.normals(rows, cols);
+      transpose(small(A), B);
+      ASSERT_EQ(B.rows(), simd::round_up(cols));
+      ASSERT_EQ(B.cols(), rows);
+      EXPECT_EQ(dense(B).topRows(cols), A.transpose()) << rows << " x " << cols;
+      EXPECT_EQ(dense(B).bottomRows(B.rows() - cols).norm(), 0);
+      expect_zero_padding(B);
+    }
+}
+
 TEST(SmallMatrix, MultiplyByTranspose) {
   Random random(4);
   SmallMatrix scratch, C;
