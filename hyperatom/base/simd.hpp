@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <vector>
 
 #include "hyperatom/base/types.hpp"
 
@@ -28,6 +29,9 @@ typedef double LoosePack __attribute__((vector_size(32), aligned(8), may_alias))
 inline Pack load(const double* p) { return *reinterpret_cast<const LoosePack*>(p); }
 
 inline void store(double* p, Pack v) { *reinterpret_cast<LoosePack*>(p) = v; }
+
+/// Its packs lie within cache lines; of those of a plain vector every other may lie across two.
+using Aligned = std::vector<double, Eigen::aligned_allocator<double>>;
 
 /// Sets packs to zero one by one: an array that is cleared at once, by `= {}`, stays in memory.
 template <class T, std::size_t n>
@@ -104,6 +108,17 @@ inline bool any(IntPack v) {
   return !_mm256_testz_si256((__m256i)v, (__m256i)v);
 #else
   return (v[0] | v[1] | v[2] | v[3]) != 0;
+#endif
+}
+
+/// Bit i: whether lane i, all ones or zero, is set.
+inline unsigned bits(IntPack v) {
+#ifdef __AVX__
+  return static_cast<unsigned>(_mm256_movemask_pd((__m256d)v));
+#else
+  unsigned set = 0;
+  for (unsigned i = 0; i < width; ++i) set |= static_cast<unsigned>(v[i] & 1) << i;
+  return set;
 #endif
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "hyperatom/base/simd.hpp"
 #include "hyperatom/base/types.hpp"
 
 namespace hyperatom {
@@ -36,7 +37,7 @@ class AtomGram {
  private:
   Index size_;
   Index stride_;
-  std::vector<double> values_;
+  simd::Aligned values_;
   std::vector<double> diagonal_;  // side by side
 };
 

@@ -1,19 +1,24 @@
 #include "hyperatom/coding/lasso_solver.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
 #include "hyperatom/base/simd.hpp"
+#include "hyperatom/coding/constant.hpp"
 #include "hyperatom/coding/small_matrix.hpp"
 
 namespace hyperatom {
 namespace {
 
+using simd::IntPack;
 using simd::Pack;
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
 /// Updates of the inverse after which it is built anew, before rounding errors add up.
-constexpr int most_updates = 60;
+constexpr int most_updates = 300;
 
 /// A row whose Schur complement is smaller than this, relative to its diagonal, depends on the
 /// others.
@@ -26,221 +31,333 @@ constexpr double violation = 1 + 1e-13;
 constexpr Index many_products = 16384;
 constexpr size_t most_listed = 64;
 
-/// y = Q x up to whole packs: zero there, as Q is. Q is symmetric, by rows of `stride`.
-void product(const double* Q, Index stride, const double* x, Index size, double* y) {
-  combine_rows<Start::zero>(Q, stride, x, size, y, size);
+/// The places of a pack that begins at `first`.
+IntPack places(Index first) { return IntPack{0, 1, 2, 3} + first; }
+
+/// v where `mask` is set, else zero.
+Pack only(IntPack mask, Pack v) { return (Pack)((IntPack)v & mask); }
+
+Pack magnitude(Pack v) { return only(IntPack{} + std::numeric_limits<std::int64_t>::max(), v); }
+
+/// Of four rows from a column.
+Pack gather(const double* column, const Index* rows) {
+  return Pack{column[rows[0]], column[rows[1]], column[rows[2]], column[rows[3]]};
 }
 
-/// `packs` packs of g = b - sum_i a_i K(:, rows_i), from `row` on; `sums` begins as b.
-template <int packs>
-void residual_block(const AtomGram& K, Pack (&sums)[packs], const std::vector<Index>& rows,
-                    const std::vector<double>& a, Index row, double* g, Pack& largest) {
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const double* k = K.col(rows[i]) + row;
-    const Pack coefficient = simd::broadcast(a[i]);
-    for (int p = 0; p < packs; ++p)
-      sums[p] = simd::subtract_product(sums[p], coefficient, simd::load(k + p * simd::width));
+/// Writes one value, and by a whole pack: a pack that is read after one of its numbers was written
+/// waits.
+void set(double* values, Index place, double value) {
+  double* pack = values + place / simd::width * simd::width;
+  const IntPack here = places(0) == place % simd::width;
+  simd::store(pack, here ? simd::broadcast(value) : simd::load(pack));
+}
+
+/// The first place of the value, which must be there. Whole words are searched, since where it is
+/// can't be foreseen.
+template <class Load>
+Index find(Index length, double value, const Load& load) {
+  for (Index first = 0;; first += 64) {
+    std::uint64_t found = 0;
+    const Index end = std::min<Index>(64, length - first);
+    for (Index k = 0; k < end; k += simd::width)
+      found |= std::uint64_t{simd::bits(load(first + k) == value)} << k;
+    if (found != 0) return first + std::countr_zero(found);
   }
+}
+
+void flip(std::vector<std::uint64_t>& bits, Index i) {
+  bits[at(i / 64)] ^= std::uint64_t{1} << (i % 64);
+}
+
+/// Calls f.operator()<packs>(first) for blocks of up to four packs that cover `length` > 0 values.
+template <class F>
+void by_packs(Index length, const F& f) {
+  Index first = 0;
+  for (; first + 4 * simd::width < length; first += 4 * simd::width)
+    f.template operator()<4>(first);
+  with_constant<1, 4>((length - first + simd::width - 1) / simd::width,
+                      [&]<int packs> { f.template operator()<packs>(first); });
+}
+
+/// y = Q x over `length` values, whole packs. Q is symmetric, by rows of `stride`. Even and odd
+/// rows have sums of their own: one alone waits for itself.
+void product(const double* Q, Index stride, const double* x, Index length, double* y) {
+  by_packs(length, [=]<int packs>(Index first) {
+    Pack sums[2][packs];
+    simd::clear(sums);
+    const double* q = Q + first;
+    for (Index k = 0; k < length; k += simd::width, q += simd::width * stride)
+#pragma GCC unroll 4
+      for (int i = 0; i < simd::width; ++i) {
+        const Pack factor = simd::broadcast(x[k + i]);
+#pragma GCC unroll 4
+        for (int p = 0; p < packs; ++p)
+          sums[i % 2][p] = simd::multiply_add(factor, simd::load(q + i * stride + p * simd::width),
+                                              sums[i % 2][p]);
+      }
+#pragma GCC unroll 4
+    for (int p = 0; p < packs; ++p)
+      simd::store(y + first + p * simd::width, sums[0][p] + sums[1][p]);
+  });
+}
+
+/// Q += factor x x' over `length` values, whole packs. `scaled` has room for x.
+void update(double* Q, Index stride, double factor, const double* x, Index length, double* scaled) {
+  for (Index i = 0; i < length; i += simd::width)
+    simd::store(scaled + i, factor * simd::load(x + i));
+  by_packs(length, [=]<int packs>(Index first) {
+    Pack xs[packs];
+#pragma GCC unroll 4
+    for (int p = 0; p < packs; ++p) xs[p] = simd::load(x + first + p * simd::width);
+    double* q = Q + first;
+    for (Index k = 0; k < length; k += simd::width, q += simd::width * stride)
+#pragma GCC unroll 4
+      for (int i = 0; i < simd::width; ++i) {
+        const Pack factors = simd::broadcast(scaled[k + i]);
+#pragma GCC unroll 4
+        for (int p = 0; p < packs; ++p) {
+          double* place = q + i * stride + p * simd::width;
+          simd::store(place, simd::multiply_add(factors, xs[p], simd::load(place)));
+        }
+      }
+  });
+}
+
+/// `packs` packs of g = b - sum_i a_i K(:, rows_i), from `row` on.
+template <int packs>
+void residual_block(const AtomGram& K, const double* b, const Index* rows, const double* a,
+                    Index length, Index row, double* g, Pack& largest) {
+  Pack sums[packs];
+#pragma GCC unroll 12
+  for (int p = 0; p < packs; ++p) sums[p] = simd::load(b + row + p * simd::width);
+  for (Index k = 0; k < length; k += simd::width)
+#pragma GCC unroll 4
+    for (int i = 0; i < simd::width; ++i) {
+      const double* column = K.col(rows[k + i]) + row;
+      const Pack coefficient = simd::broadcast(a[k + i]);
+#pragma GCC unroll 12
+      for (int p = 0; p < packs; ++p)
+        sums[p] =
+            simd::subtract_product(sums[p], coefficient, simd::load(column + p * simd::width));
+    }
+#pragma GCC unroll 12
   for (int p = 0; p < packs; ++p) {
-    const Pack size = sums[p] < 0 ? -sums[p] : sums[p];
+    const Pack size = magnitude(sums[p]);
     largest = size > largest ? size : largest;
-    simd::store(g + p * simd::width, sums[p]);
+    simd::store(g + row + p * simd::width, sums[p]);
   }
 }
 
 }  // namespace
 
 LassoSolver::LassoSolver(const AtomGram& K, const CoderOptions& options)
-    : K_(K), options_(options), in_set_(at(K.size()), 0), listed_place_(at(K.size()), -1) {
+    : K_(K),
+      options_(options),
+      slot_(at(K.size()), -1),
+      members_(at((K.size() + 63) / 64), 0),
+      listed_place_(at(K.size()), -1) {
   g_.resize(at((K.size() + AtomGram::block - 1) / AtomGram::block * AtomGram::block));
+  b_.resize(g_.size());
+  reserve(1);
 }
 
 void LassoSolver::start(const WarmStart& start) {
-  for (const Index row : rows_) in_set_[at(row)] = 0;
-  rows_ = start.rows;
-  a_ = start.values;
-  sign_.clear();
-  for (const double value : a_) sign_.push_back(value > 0 ? 1 : -1);
-  rebuild();
+  clear();
+  for (size_t i = 0; i < start.rows.size(); ++i)
+    push_independent(start.rows[i], start.values[i], start.values[i] > 0 ? 1 : -1);
+  updates_ = 0;
 }
 
-void LassoSolver::reserve(Index rows) {
-  if (rows <= stride_) return;
-  const Index stride = simd::round_up(std::max<Index>(16, 2 * rows));
-  std::vector<double> wider(at(stride * stride), 0.0);
-  for (Index i = 0; i < size() && stride_ > 0; ++i)
+void LassoSolver::reserve(Index slots) {
+  if (slots <= stride_) return;
+  const Index stride = simd::round_up(std::max<Index>(16, 2 * slots));
+  simd::Aligned wider(at(stride * stride), 0.0);
+  for (Index i = 0; i < slots_; ++i)
     std::copy_n(inverse_row(i), stride_, wider.data() + i * stride);
   inverse_ = std::move(wider);
   stride_ = stride;
-  target_.resize(at(stride));
-  cross_.resize(at(stride));
-  image_.resize(at(stride));
+  rows_.resize(at(stride));
+  taken_.resize(at(stride / 64 + 1));
+  for (simd::Aligned* each : {&a_, &sign_, &target_, &cross_, &image_, &until_})
+    each->resize(at(stride));
+}
+
+/// W is empty.
+void LassoSolver::clear() {
+  for (Index i = 0; i < slots_; ++i) slot_[at(rows_[at(i)])] = -1;
+  std::fill(members_.begin(), members_.end(), 0);
+  std::fill(taken_.begin(), taken_.end(), 0);
+  for (simd::Aligned* each : {&inverse_, &a_, &sign_, &target_})
+    std::fill(each->begin(), each->end(), 0.0);
+  slots_ = size_ = 0;
 }
 
 /// Q from K. Rows that depend on those before them are dropped.
 void LassoSolver::rebuild() {
-  const std::vector<Index> rows = std::move(rows_);
-  const std::vector<double> a = std::move(a_);
-  const std::vector<double> sign = std::move(sign_);
-  rows_.clear();
-  a_.clear();
-  sign_.clear();
-  std::fill(inverse_.begin(), inverse_.end(), 0.0);
-  for (size_t i = 0; i < rows.size(); ++i) {
-    in_set_[at(rows[i])] = 0;
-    const double schur = schur_complement(rows[i]);
-    if (schur > dependent * K_.diagonal(rows[i])) push(rows[i], a[i], sign[i], schur);
-  }
+  const std::vector<Index> rows = rows_;
+  const simd::Aligned a = a_, sign = sign_;
+  const Index slots = slots_;
+  clear();
+  for (size_t i = 0; i < at(slots); ++i)
+    if (sign[i] != 0) push_independent(rows[i], a[i], sign[i]);
   updates_ = 0;
 }
 
-/// K_jj - k' Q k, k = K(W, j); leaves k in cross_ and Q k in image_.
+/// K_jj - k' Q k, k = K(W, j); leaves Q k in image_.
 double LassoSolver::schur_complement(Index row) {
-  reserve(size() + 1);
-  const Index padded = simd::round_up(size());
-  if (padded > 0) simd::store(cross_.data() + padded - simd::width, Pack{});
   const double* column = K_.col(row);
-  for (Index i = 0; i < size(); ++i) cross_[at(i)] = column[rows_[at(i)]];
-  product(inverse_.data(), stride_, cross_.data(), size(), image_.data());
-  return column[row] - dot(cross_.data(), image_.data(), padded);
+  for (Index i = 0; i < slots_; i += simd::width)
+    simd::store(cross_.data() + i, gather(column, rows_.data() + i));
+  product(inverse_.data(), stride_, cross_.data(), length(), image_.data());
+  return column[row] - dot(cross_.data(), image_.data(), length());
 }
 
-/// Adds a row, after schur_complement(row).
+/// Adds a row, after schur_complement(row); -1 takes its place in image_, so that the others move
+/// by -image_ where it moves by 1.
 void LassoSolver::push(Index row, double value, double sign, double schur) {
-  const Index m = size();
-  const Index padded = simd::round_up(m);
-  const double scale = 1 / schur;
-  double* last = inverse_row(m);
-  for (Index i = 0; i < m; ++i) {
-    const double scaled = -image_[at(i)] * scale;
-    double* q = inverse_row(i);
-    subtract(q, scaled, image_.data(), padded);
-    q[m] = last[i] = scaled;
+  reserve(slots_ + 1);
+  size_t word = 0;
+  while (taken_[word] == ~std::uint64_t{0}) ++word;
+  const Index slot = static_cast<Index>(64 * word) + std::countr_one(taken_[word]);
+  if (slot == slots_) {
+    if (slots_ % simd::width == 0) simd::store(image_.data() + slots_, Pack{});
+    ++slots_;
   }
-  last[m] = scale;
-  rows_.push_back(row);
-  a_.push_back(value);
-  sign_.push_back(sign);
-  in_set_[at(row)] = 1;
+  ++size_;
+  rows_[at(slot)] = row;
+  slot_[at(row)] = slot;
+  flip(members_, row);
+  flip(taken_, slot);
+  set(a_.data(), slot, value);
+  set(sign_.data(), slot, sign);
+  set(image_.data(), slot, -1);
+  update(inverse_.data(), stride_, 1 / schur, image_.data(), length(), cross_.data());
   ++updates_;
 }
 
-/// Removes the i-th row; the last takes its place.
+void LassoSolver::push_independent(Index row, double value, double sign) {
+  const double schur = schur_complement(row);
+  if (schur > dependent * K_.diagonal(row)) push(row, value, sign, schur);
+}
+
+/// Frees the slot i; leaves what was its row of Q in image_.
 void LassoSolver::remove(Index i) {
-  const Index last = size() - 1;
-  const Index padded = simd::round_up(size());
-  std::vector<double>& q = image_;
-  std::copy_n(inverse_row(i), padded, q.data());
-  const double scale = 1 / q[at(i)];
-  for (Index k = 0; k <= last; ++k) subtract(inverse_row(k), q[at(k)] * scale, q.data(), padded);
-  std::copy_n(inverse_row(last), padded, inverse_row(i));
-  for (Index k = 0; k < last; ++k) inverse_row(k)[i] = inverse_row(k)[last];
-  for (Index k = 0; k < last; ++k) inverse_row(k)[last] = 0;
-  std::fill_n(inverse_row(last), padded, 0.0);
-  in_set_[at(rows_[at(i)])] = 0;
-  rows_[at(i)] = rows_[at(last)];
-  a_[at(i)] = a_[at(last)];
-  sign_[at(i)] = sign_[at(last)];
-  rows_.pop_back();
-  a_.pop_back();
-  sign_.pop_back();
+  double* Q = inverse_.data();
+  double* image = image_.data();
+  const Index end = length(), stride = stride_;
+  for (Index k = 0; k < end; k += simd::width)
+    simd::store(image + k, simd::load(Q + i * stride + k));
+  update(Q, stride, -1 / image[i], image, end, cross_.data());
   ++updates_;
+  for (Index k = 0; k < end; ++k) Q[k * stride + i] = 0;
+  for (Index k = 0; k < end; k += simd::width) simd::store(Q + i * stride + k, Pack{});
+  const Index row = rows_[at(i)];
+  slot_[at(row)] = -1;
+  flip(members_, row);
+  flip(taken_, i);
+  set(a_.data(), i, 0);
+  set(sign_.data(), i, 0);
+  --size_;
+  size_t word = at((slots_ - 1) / 64);
+  while (word > 0 && taken_[word] == 0) --word;
+  slots_ = static_cast<Index>(64 * word) + std::bit_width(taken_[word]);
 }
 
 /// target_: the minimiser for the present signs.
 void LassoSolver::aim(const double* b) {
-  for (Index i = 0; i < size(); ++i)
-    cross_[at(i)] = b[rows_[at(i)]] - options_.lambda1 * sign_[at(i)];
-  product(inverse_.data(), stride_, cross_.data(), size(), target_.data());
+  const Pack lambda1 = simd::broadcast(options_.lambda1);
+  for (Index i = 0; i < slots_; i += simd::width)
+    simd::store(cross_.data() + i, simd::subtract_product(gather(b, rows_.data() + i), lambda1,
+                                                          simd::load(sign_.data() + i)));
+  product(inverse_.data(), stride_, cross_.data(), length(), target_.data());
 }
 
 /// To target_, or as far as the signs hold, again and again until they do.
 void LassoSolver::walk() {
-  while (size() > 0) {
+  // Names of their own: where packs are stored, the compiler must think that members change.
+  double* const a = a_.data();
+  double* const target = target_.data();
+  double* const until = until_.data();
+  const double* const sign = sign_.data();
+  const double* const image = image_.data();
+  while (size_ > 0) {
     ++steps_;
-    const Index m = size();
-    double part = 1;
-    Index first = -1;
-    for (Index i = 0; i < m; ++i) {
-      if (target_[at(i)] * sign_[at(i)] > 0) continue;
-      const double until = a_[at(i)] == 0 ? 0 : a_[at(i)] / (a_[at(i)] - target_[at(i)]);
-      if (first < 0 || until < part) {
-        part = until;
-        first = i;
-      }
+    const Index end = length();
+    Pack nearest = simd::broadcast(infinity);
+    for (Index i = 0; i < end; i += simd::width) {
+      const Pack from = simd::load(a + i), to = simd::load(target + i), s = simd::load(sign + i);
+      const IntPack turns = ~(to * s > 0) & (s != 0);
+      Pack part = from / (from - to);
+      part = part > 0 ? part : Pack{};  // where it is zero: at once
+      part = turns ? part : simd::broadcast(infinity);
+      nearest = part < nearest ? part : nearest;
+      simd::store(until + i, part);
     }
-    if (first < 0) {
-      std::copy_n(target_.data(), m, a_.data());
+    const double part =
+        std::min(std::min(nearest[0], nearest[1]), std::min(nearest[2], nearest[3]));
+    if (part == infinity) {
+      for (Index i = 0; i < end; i += simd::width) simd::store(a + i, simd::load(target + i));
       return;
     }
-    for (Index i = 0; i < m; ++i) a_[at(i)] += part * (target_[at(i)] - a_[at(i)]);
+    const Index first = find(end, part, [=](Index i) { return simd::load(until + i); });
+    for (Index i = 0; i < end; i += simd::width) {
+      const Pack from = simd::load(a + i);
+      simd::store(a + i,
+                  simd::multiply_add(simd::broadcast(part), simd::load(target + i) - from, from));
+    }
     remove(first);
     // The target without that row; image_ is its row of Q.
-    const double factor = target_[at(first)] / image_[at(first)];
-    for (Index i = 0; i < m; ++i) target_[at(i)] -= factor * image_[at(i)];
-    target_[at(first)] = target_[at(m - 1)];
+    subtract(target, target[first] / image[first], image, end);
+    set(target, first, 0);
   }
 }
 
 /// g_ and largest_ at the present point.
-void LassoSolver::residual(const double* b) {
-  const Index d = K_.size();
+void LassoSolver::residual() {
+  const Index d = static_cast<Index>(g_.size());
   Pack largest = {};
   Index row = 0;
-  for (; row + 32 <= d; row += 32) {
-    Pack sums[8];
-    for (int p = 0; p < 8; ++p) sums[p] = simd::load(b + row + p * simd::width);
-    residual_block(K_, sums, rows_, a_, row, g_.data() + row, largest);
-  }
-  for (; row < d; row += 8) {
-    Pack sums[2];
-    simd::clear(sums);
-    for (int p = 0; p < 2; ++p) {
-      const Index left = d - row - p * simd::width;
-      const double* from = b + row + p * simd::width;
-      if (left >= simd::width)
-        sums[p] = simd::load(from);
-      else if (left > 0)
-        sums[p] = simd::load_part(from, left);
-    }
-    residual_block(K_, sums, rows_, a_, row, g_.data() + row, largest);
-  }
+  const auto take = [&]<int packs> {
+    residual_block<packs>(K_, b_.data(), rows_.data(), a_.data(), length(), row, g_.data(),
+                          largest);
+    row += packs * simd::width;
+  };
+  while (row + 48 <= d) take.operator()<12>();  // as many sums as there are registers
+  if (row < d)
+    with_constant<1, 5>((d - row) / AtomGram::block,
+                        [&]<int blocks> { take.template operator()<2 * blocks>(); });
   largest_ = std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3]));
 }
 
 /// Newton's correction for what rounding left of g_j = lambda1 sign_j on W.
 void LassoSolver::refine() {
-  for (Index i = 0; i < size(); ++i)
-    cross_[at(i)] = g_[at(rows_[at(i)])] - options_.lambda1 * sign_[at(i)];
-  product(inverse_.data(), stride_, cross_.data(), size(), target_.data());
-  for (Index i = 0; i < size(); ++i) a_[at(i)] += target_[at(i)];
+  aim(g_.data());
+  for (Index i = 0; i < slots_; ++i) a_[at(i)] += target_[at(i)];
 }
 
-Certificate LassoSolver::certificate(const double* b, double kappa) const {
-  double norms = 0, code_target = 0, code_residual = 0;
-  for (size_t i = 0; i < rows_.size(); ++i) {
-    norms += options_.lambda1 * std::abs(a_[i]);
-    code_target += a_[i] * b[rows_[i]];
-    code_residual += a_[i] * g_[at(rows_[i])];
+Certificate LassoSolver::certificate(double kappa) const {
+  Pack norms = {}, code_target = {}, code_residual = {};
+  for (Index i = 0; i < slots_; i += simd::width) {
+    const Pack a = simd::load(a_.data() + i);
+    norms += magnitude(a);
+    code_target = simd::multiply_add(a, gather(b_.data(), rows_.data() + i), code_target);
+    code_residual = simd::multiply_add(a, gather(g_.data(), rows_.data() + i), code_residual);
   }
-  return certify(kappa, options_.lambda1, norms, code_target, code_residual, largest_);
+  return certify(kappa, options_.lambda1, options_.lambda1 * simd::sum(norms),
+                 simd::sum(code_target), simd::sum(code_residual), largest_);
 }
 
 /// The row outside W with the largest |g_j| > lambda1, or -1.
 Index LassoSolver::worst_violator() const {
   double bound = violation * options_.lambda1;
-  if (largest_ <= bound) return -1;
+  if (!(largest_ > bound)) return -1;
   // It is nearly always the row with the largest |g_j| of all.
-  for (Index j = 0; j < K_.size(); j += simd::width) {
-    const Pack g = simd::load(g_.data() + j);
-    const simd::IntPack found = (g == largest_) | (g == -largest_);
-    if (!simd::any(found)) continue;
-    for (Index k = j; k < j + simd::width; ++k)
-      if (std::abs(g_[at(k)]) == largest_ && !in_set_[at(k)]) return k;
-  }
-  Index worst = -1;
+  Index worst = find(static_cast<Index>(g_.size()), largest_,
+                     [g = g_.data()](Index j) { return magnitude(simd::load(g + j)); });
+  if (slot_[at(worst)] < 0) return worst;
+  worst = -1;
   for (Index j = 0; j < K_.size(); ++j) {
-    if (std::abs(g_[at(j)]) <= bound || in_set_[at(j)]) continue;
+    if (std::abs(g_[at(j)]) <= bound || slot_[at(j)] >= 0) continue;
     bound = std::abs(g_[at(j)]);
     worst = j;
   }
@@ -248,7 +365,7 @@ Index LassoSolver::worst_violator() const {
 }
 
 /// Lets a violator in, with target_ for it and the others. False when rounding does not allow it.
-bool LassoSolver::enter(Index row, const double* b) {
+bool LassoSolver::enter(Index row) {
   const double sign = g_[at(row)] > 0 ? 1 : -1;
   double value = 0;
   bool traded = false;
@@ -256,8 +373,8 @@ bool LassoSolver::enter(Index row, const double* b) {
   while (!(schur > dependent * K_.diagonal(row))) {
     // phi_row = sum_i image_i phi_i: raise the row, lower the others, until one of them is zero.
     Index first = -1;
-    double way = std::numeric_limits<double>::infinity();
-    for (Index i = 0; i < size(); ++i) {
+    double way = infinity;
+    for (Index i = 0; i < slots_; ++i) {
       const double slope = -image_[at(i)] * sign;
       if (slope * sign_[at(i)] >= 0) continue;
       const double until = -a_[at(i)] / slope;
@@ -267,7 +384,7 @@ bool LassoSolver::enter(Index row, const double* b) {
       }
     }
     if (first < 0) return false;
-    for (Index i = 0; i < size(); ++i) a_[at(i)] -= way * image_[at(i)] * sign;
+    for (Index i = 0; i < slots_; ++i) a_[at(i)] -= way * image_[at(i)] * sign;
     value += way * sign;
     traded = true;
     remove(first);
@@ -275,14 +392,14 @@ bool LassoSolver::enter(Index row, const double* b) {
   }
   push(row, value, sign, schur);
   if (traded) {
-    aim(b);
+    aim(b_.data());
     return true;
   }
   // The others were where their signs want them, so that all move along one line.
-  const double way = (g_[at(row)] - options_.lambda1 * sign) / schur;
-  const Index last = size() - 1;
-  for (Index i = 0; i < last; ++i) target_[at(i)] = a_[at(i)] - way * image_[at(i)];
-  target_[at(last)] = way;
+  const Pack way = simd::broadcast((g_[at(row)] - options_.lambda1 * sign) / schur);
+  for (Index i = 0; i < slots_; i += simd::width)
+    simd::store(target_.data() + i, simd::subtract_product(simd::load(a_.data() + i), way,
+                                                           simd::load(image_.data() + i)));
   return true;
 }
 
@@ -294,7 +411,7 @@ void LassoSolver::list_violators() {
   listed_seen_.clear();
   listed_gram_.clear();
   for (Index j = 0; j < K_.size(); ++j)
-    if (std::abs(g_[at(j)]) > bound && !in_set_[at(j)]) listed_.push_back(j);
+    if (std::abs(g_[at(j)]) > bound && slot_[at(j)] < 0) listed_.push_back(j);
   if (listed_.size() <= most_listed) return;
   const auto worse = [&](Index i, Index j) {
     const double x = std::abs(g_[at(i)]), y = std::abs(g_[at(j)]);
@@ -318,15 +435,15 @@ const double* LassoSolver::listed_column(Index row) {
 }
 
 /// g_ of the listed rows at the present point, and the one that violates most, or -1.
-Index LassoSolver::worst_listed(const double* b) {
+Index LassoSolver::worst_listed() {
   double sums[most_listed] = {};
-  for (size_t i = 0; i < listed_.size(); ++i) sums[i] = b[listed_[i]];
-  for (Index i = 0; i < size(); ++i)
-    subtract(sums, a_[at(i)], listed_column(rows_[at(i)]), most_listed);
+  for (size_t i = 0; i < listed_.size(); ++i) sums[i] = b_[at(listed_[i])];
+  for (Index i = 0; i < slots_; ++i)
+    if (sign_[at(i)] != 0) subtract(sums, a_[at(i)], listed_column(rows_[at(i)]), most_listed);
   Index worst = -1;
   double bound = violation * options_.lambda1;
   for (size_t i = 0; i < listed_.size(); ++i) {
-    if (std::abs(sums[i]) <= bound || in_set_[at(listed_[i])]) continue;
+    if (std::abs(sums[i]) <= bound || slot_[at(listed_[i])] >= 0) continue;
     bound = std::abs(sums[i]);
     worst = listed_[i];
     g_[at(worst)] = sums[i];
@@ -335,65 +452,64 @@ Index LassoSolver::worst_listed(const double* b) {
 }
 
 /// Lets in what is listed, after the first of them, `last`, until none violates or one can't enter.
-void LassoSolver::enter_listed(const double* b, Index& last) {
+void LassoSolver::enter_listed(Index& last) {
   while (steps_ < options_.max_steps) {
     walk();
-    const Index row = worst_listed(b);
-    if (row < 0 || row == last || !enter(row, b)) return aim(b);
+    const Index row = worst_listed();
+    if (row < 0 || row == last || !enter(row)) return aim(b_.data());
     last = row;
   }
 }
 
 void LassoSolver::finish(SparseCode& code) const {
-  code.active.resize(rows_.size());
-  code.A.resize(size(), 1);
-  for (size_t i = 0; i < rows_.size(); ++i) {  // by insertion: they are few
-    size_t place = i;
-    for (; place > 0 && code.active[place - 1] > rows_[i]; --place) {
-      code.active[place] = code.active[place - 1];
-      code.A.data()[place] = code.A.data()[place - 1];
+  code.active.resize(at(size_));
+  code.A.resize(size_, 1);
+  size_t place = 0;
+  for (size_t word = 0; word < members_.size(); ++word)
+    for (std::uint64_t left = members_[word]; left != 0; left &= left - 1, ++place) {
+      const size_t row = 64 * word + static_cast<size_t>(std::countr_zero(left));
+      code.active[place] = static_cast<Index>(row);
+      code.A.data()[place] = a_[at(slot_[row])];
     }
-    code.active[place] = rows_[i];
-    code.A.data()[place] = a_[i];
-  }
   code.steps = steps_;
 }
 
 void LassoSolver::solve(const double* b, double kappa, SparseCode& code) {
   steps_ = 0;
+  std::copy_n(b, K_.size(), b_.data());
   if (updates_ > most_updates) rebuild();
   Index last_entered = -1;
   int refinements = 0;
   // A violation that alone makes the gap too large.
   const double obvious = options_.lambda1 / (1 - std::sqrt(options_.tolerance));
-  aim(b);
+  aim(b_.data());
   while (true) {
     walk();
-    residual(b);
+    residual();
     Certificate c;
     const auto good = [&] { return c.gap <= options_.tolerance * c.objective; };
     const bool judged = !(largest_ > obvious);
-    if (judged) c = certificate(b, kappa);
+    if (judged) c = certificate(kappa);
     const Index row = judged && good() ? -1 : worst_violator();
     if (row >= 0 && row != last_entered && steps_ < options_.max_steps) {
       last_entered = row;
-      const bool list = K_.size() * size() > many_products;
+      const bool list = K_.size() * size_ > many_products;
       if (list) list_violators();
-      if (enter(row, b)) {
-        if (list) enter_listed(b, last_entered);
+      if (enter(row)) {
+        if (list) enter_listed(last_entered);
         continue;
       }
     }
-    if (!judged) c = certificate(b, kappa);
+    if (!judged) c = certificate(kappa);
     // Nothing can enter, but rounding stands between this point and the tolerance.
     if (!good() && std::isfinite(largest_) && refinements++ < 2) {
       if (refinements == 1) rebuild();
       refine();
       last_entered = -1;
-      residual(b);
-      c = certificate(b, kappa);
+      residual();
+      c = certificate(kappa);
       if (!good() && steps_ < options_.max_steps) {
-        aim(b);
+        aim(b_.data());
         continue;
       }
     }
@@ -403,7 +519,7 @@ void LassoSolver::solve(const double* b, double kappa, SparseCode& code) {
     break;
   }
   if (!std::isfinite(code.gap) || !std::isfinite(largest_)) {
-    code.gap = std::numeric_limits<double>::infinity();
+    code.gap = infinity;
     code.converged = false;
   }
   finish(code);

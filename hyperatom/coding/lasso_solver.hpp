@@ -14,8 +14,10 @@
 // there, and leaves for it.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
+#include "hyperatom/base/simd.hpp"
 #include "hyperatom/coding/coder.hpp"
 #include "hyperatom/coding/residual.hpp"
 
@@ -30,44 +32,54 @@ class LassoSolver {
   void solve(const double* b, double kappa, SparseCode& code);
 
  private:
-  Index size() const { return static_cast<Index>(rows_.size()); }
+  /// Of what all slots take part in: whole packs.
+  Index length() const { return simd::round_up(slots_); }
   double* inverse_row(Index i) { return inverse_.data() + i * stride_; }
+  void clear();
   void rebuild();
-  void reserve(Index rows);
+  void reserve(Index slots);
   double schur_complement(Index row);
   void push(Index row, double value, double sign, double schur);
+  void push_independent(Index row, double value, double sign);
   void remove(Index i);
   void aim(const double* b);
   void walk();
-  void residual(const double* b);
+  void residual();
   void refine();
-  bool enter(Index row, const double* b);
+  bool enter(Index row);
   void list_violators();
   const double* listed_column(Index row);
-  Index worst_listed(const double* b);
-  void enter_listed(const double* b, Index& last);
-  Certificate certificate(const double* b, double kappa) const;
+  Index worst_listed();
+  void enter_listed(Index& last);
+  Certificate certificate(double kappa) const;
   Index worst_violator() const;
   void finish(SparseCode& code) const;
 
   const AtomGram& K_;
   const CoderOptions& options_;
 
-  std::vector<Index> rows_;       // W
-  std::vector<double> a_, sign_;  // its coefficients; sign_[i] * a_[i] >= 0
-  std::vector<char> in_set_;      // for every atom
-  std::vector<double> inverse_;   // Q by rows of stride_, zero beyond size()
-  Index stride_ = 0;
-  int updates_ = 0;  // of Q since it was last built from K
+  // W has slots. Those that rows have left are free for others; their coefficients, signs and
+  // entries of Q are zero, so that they may take part in everything.
+  Index slots_ = 0;                     // up to the last that is taken
+  Index size_ = 0;                      // |W|
+  std::vector<Index> rows_;             // of the slots; of a free one any row
+  simd::Aligned a_, sign_;              // coefficients; sign_[i] * a_[i] >= 0
+  std::vector<std::uint64_t> taken_;    // a bit for every slot
+  std::vector<Index> slot_;             // of every atom, or -1
+  std::vector<std::uint64_t> members_;  // a bit for every atom: whether it is in W
+  simd::Aligned inverse_;               // Q by rows of stride_
+  Index stride_ = 0;                    // more than slots_, a multiple of whole packs
+  int updates_ = 0;                     // of Q since it was last built from K
   int steps_ = 0;
 
-  std::vector<double> g_;            // b - K a for every atom
+  simd::Aligned b_;                  // of the pixel, with zeros up to whole blocks
+  simd::Aligned g_;                  // b - K a for every atom
   double largest_ = 0;               // max |g|
   std::vector<Index> listed_;        // violators
   std::vector<Index> listed_seen_;   // rows whose entries are in listed_gram_
   std::vector<Index> listed_place_;  // of every atom there, or -1
-  std::vector<double> listed_gram_;  // K(listed_, row), row after row
-  std::vector<double> target_, cross_, image_;
+  simd::Aligned listed_gram_;        // K(listed_, row), row after row
+  simd::Aligned target_, cross_, image_, until_;
 };
 
 }  // namespace hyperatom
