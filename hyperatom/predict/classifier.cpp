@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <utility>
@@ -51,18 +52,29 @@ float confidence_of(const Vector& scores, Index best, bool softmax) {
   return static_cast<float>(std::min(1.0, scores[best] - second));
 }
 
+float share(double part, double whole) {
+  return whole > 0 ? static_cast<float>(std::clamp(part / whole, 0.0, 1.0)) : nothing;
+}
+
 /// ||phi(x) - Phi(D) alpha||^2 / k(x, x) for the centre of a window.
-float novelty_of(const AtomGram& K, double lambda2, const SparseCode& code, const double* column,
-                 double own) {
+float novelty_of(const AtomGram& K, const CoderOptions& options, const SparseCode& code,
+                 const double* column, double own) {
   double rest = own;
+  if (code.A.cols() == 1 && std::isfinite(code.objective)) {
+    // The pixel is all of the window: its objective has what is asked for as one of three terms.
+    const auto a = code.A.col(0);
+    rest =
+        2 * (code.objective - options.lambda1 * a.lpNorm<1>()) - options.lambda2 * a.squaredNorm();
+    return share(rest, own);
+  }
   for (size_t i = 0; i < code.active.size(); ++i) {
     const double a = code.A(static_cast<Index>(i), 0);
-    double explained = -lambda2 * a;  // K carries lambda2 on its diagonal
+    double explained = -options.lambda2 * a;  // K carries lambda2 on its diagonal
     for (size_t j = 0; j < code.active.size(); ++j)
       explained += K(code.active[i], code.active[j]) * code.A(static_cast<Index>(j), 0);
     rest += a * (explained - 2 * column[code.active[i]]);
   }
-  return own > 0 ? static_cast<float>(std::clamp(rest / own, 0.0, 1.0)) : nothing;
+  return share(rest, own);
 }
 
 std::string range_of(const Vector& wavelengths) {
@@ -115,9 +127,14 @@ class Pass {
     const Index offset = rows_.count * cols(), pixels = needed * cols();
     std::copy(read_.valid.begin(), read_.valid.end(), rows_.valid.begin() + offset);
     parallel_for_blocks(pixels, block, [&](Index begin, Index size) {
-      const Matrix X = model_.normalizer.apply(read_.pixels.middleCols(begin, size));
-      kernel_.gram(model_.dictionary, X, rows_.columns.middleCols(offset + begin, size));
-      rows_.diagonal.segment(offset + begin, size) = kernel_.diagonal(X);
+      // Nobody asks for the columns of pixels that are not valid: none before the first that is,
+      // none after the last.
+      const auto all = read_.valid.begin(), end = all + begin + size;
+      const auto from = std::find(all + begin, end, 1);
+      if (from == end) return;
+      const auto to =
+          std::find(std::make_reverse_iterator(end), std::make_reverse_iterator(from), 1);
+      form_columns(from - all, to.base() - from, offset);
     });
     rows_.count += needed;
   }
@@ -162,7 +179,8 @@ class Pass {
     code_windows(row, col / classify_segment * classify_segment, col + 1,
                  [&](Index at_col, const CodedWindow& coded) {
                    if (at_col != col || coded.window.empty()) return;
-                   const Judgement judgement = judge(coded);
+                   Judgement judgement;
+                   judge(coded, judgement);
                    result = {
                        .class_index = judgement.best,
                        .code = coded.evidence.code != nullptr ? *coded.evidence.code : SparseCode{},
@@ -198,6 +216,13 @@ class Pass {
   Index rows_missing(Index first, Index count) const {
     return std::min(source_.info().rows, first + count + neighborhoods_.reach()) -
            (rows_.first + rows_.count);
+  }
+
+  /// Kernel columns of pixels that were read; theirs in rows_ begin at `offset`.
+  void form_columns(Index begin, Index size, Index offset) {
+    const Matrix X = model_.normalizer.apply(read_.pixels.middleCols(begin, size));
+    kernel_.gram(model_.dictionary, X, rows_.columns.middleCols(offset + begin, size));
+    rows_.diagonal.segment(offset + begin, size) = kernel_.diagonal(X);
   }
 
   /// What goes wrong is told when these rows' turn comes.
@@ -241,12 +266,13 @@ class Pass {
   /// Pixels [begin, end) of one row of the strip.
   void code_segment(Index row, Index begin, Index end, ClassifiedStrip& strip,
                     ClassifyReport& part) const {
+    Judgement judgement;
     code_windows(strip.first + row, begin, end, [&](Index col, const CodedWindow& coded) {
       if (coded.window.empty()) {
         ++part.not_valid;
         return;
       }
-      const Judgement judgement = judge(coded);
+      judge(coded, judgement);
       const Index out = row * cols() + col;
       strip.ids[at(out)] = static_cast<std::int32_t>(model_.class_ids[at(judgement.best)]);
       strip.scores.col(out) = judgement.scores.cast<float>();
@@ -292,15 +318,14 @@ class Pass {
            lengths.offset * model_.normalizer.offset;
   }
 
-  Judgement judge(const CodedWindow& coded) const {
-    Judgement result{scorer_.scores(coded.evidence)};
+  void judge(const CodedWindow& coded, Judgement& result) const {
+    scorer_.score(coded.evidence, result.scores);
     result.scores.maxCoeff(&result.best);
     result.confidence = confidence_of(result.scores, result.best, softmax_);
     result.novelty = coded.evidence.code == nullptr
                          ? nothing
-                         : novelty_of(coder_.gram(), model_.coding.lambda2, *coded.evidence.code,
+                         : novelty_of(coder_.gram(), model_.coding, *coded.evidence.code,
                                       coded.evidence.columns[0], coded.own);
-    return result;
   }
 
   const Model& model_;

@@ -90,6 +90,7 @@ class PathPredictor {
         kappa += diagonal_[place];
       }
       WarmStart start;
+      Vector scores;
       for (size_t m = 0; m < path_.size(); ++m) {
         Evidence evidence{nullptr, columns, kappa};
         if (scorers_[m]->needs_code()) {
@@ -98,7 +99,8 @@ class PathPredictor {
           evidence.code = &worker.encode({columns, columns_.rows()}, kappa);
           start = warm_start(*evidence.code);
         }
-        scorers_[m]->scores(evidence).maxCoeff(&classes_[m][at(chunk.first + i)]);
+        scorers_[m]->score(evidence, scores);
+        scores.maxCoeff(&classes_[m][at(chunk.first + i)]);
       }
     });
   }

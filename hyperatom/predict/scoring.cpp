@@ -7,12 +7,11 @@ class LinearScorer final : public Scorer {
  public:
   explicit LinearScorer(const Model& model) : model_(model) {}
 
-  Vector scores(const Evidence& evidence) const override {
+  void score(const Evidence& evidence, Vector& scores) const override {
     const SparseCode& code = *evidence.code;
-    Vector scores = model_.bias;
+    scores = model_.bias;
     for (size_t i = 0; i < code.active.size(); ++i)
       scores += code.A(static_cast<Index>(i), 0) * model_.weights.col(code.active[i]);
-    return scores;
   }
 
  private:
@@ -24,9 +23,10 @@ class ResidualScorer final : public Scorer {
   ResidualScorer(const Model& model, const AtomGram& K) : model_(model), K_(K) {}
 
   /// ||Phi(X) - Phi(D_c) A_c||^2 = kappa - 2 tr(B_c' A_c) + tr(A_c' K_c A_c).
-  Vector scores(const Evidence& evidence) const override {
+  void score(const Evidence& evidence, Vector& scores) const override {
     const SparseCode& code = *evidence.code;
-    Vector errors = Vector::Constant(model_.classes(), evidence.kappa);
+    Vector& errors = scores;
+    errors.setConstant(model_.classes(), evidence.kappa);
     for (size_t i = 0; i < code.active.size(); ++i) {
       const Index row = static_cast<Index>(i), atom = code.active[i];
       double& error = errors[model_.atom_classes[at(atom)]];
@@ -38,7 +38,7 @@ class ResidualScorer final : public Scorer {
           error +=
               K_(atom, code.active[j]) * code.A.row(row).dot(code.A.row(static_cast<Index>(j)));
     }
-    return evidence.kappa > 0 ? Vector(-errors / evidence.kappa) : errors;
+    if (evidence.kappa > 0) scores = -errors / evidence.kappa;
   }
 
  private:
@@ -60,16 +60,16 @@ class VoteScorer final : public Scorer {
 
   /// Support vectors of class i carry their weight against class j in row j - 1 for j > i, j for
   /// j < i.
-  Vector scores(const Evidence& evidence) const override {
+  void score(const Evidence& evidence, Vector& votes) const override {
     const double* column = evidence.columns[0];
     const Index classes = model_.classes();
-    Vector votes = Vector::Zero(classes);
+    votes.setZero(classes);
     for (Index i = 0, pair = 0; i < classes; ++i)
       for (Index j = i + 1; j < classes; ++j, ++pair) {
         const double decision = weighted(column, i, j - 1) + weighted(column, j, i);
         votes[decision > model_.bias[pair] ? i : j] += 1;
       }
-    return votes / static_cast<double>(classes - 1);
+    votes /= static_cast<double>(classes - 1);
   }
 
  private:

@@ -27,8 +27,9 @@ class Scorer {
  public:
   virtual ~Scorer() = default;
   virtual bool needs_code() const { return true; }
-  /// One per class; the highest decides, the first of equals.
-  virtual Vector scores(const Evidence& evidence) const = 0;
+  /// One per class; the highest decides, the first of equals. They are written over `scores`, whose
+  /// memory serves one window after the other.
+  virtual void score(const Evidence& evidence, Vector& scores) const = 0;
 };
 
 /// `model` and `K` (k(D, D) with lambda2 on its diagonal) must outlive it.
