@@ -50,7 +50,7 @@ void expect_pixels(const Eigen::Ref<const MatrixF>& pixels) {
 // Eigen sums the squares in an order that depends on the number of entries alone; a sum() over the
 // memory of a column would depend on its alignment, hence on the column's place.
 void make_unit(Eigen::Ref<Vector> x) {
-  if (const double norm = x.norm(); norm > 0) x /= norm;
+  if (const double norm = x.norm(); norm > 0) x *= 1 / norm;
 }
 
 /// The noise that neighbours differ by. Pairs across an edge differ by more than noise, so that
@@ -178,12 +178,10 @@ Matrix Normalizer::apply(const Eigen::Ref<const MatrixF>& pixels) const {
         "the pixels have {} bands, expected the {} that the normalization was fitted on",
         pixels.rows(), bands()));
   const Kind& how = find_kind(kind);
-  Matrix result(bands(), pixels.cols());
-  Vector x(bands());
-  for (Index j = 0; j < pixels.cols(); ++j) {
-    x = pixels.col(j).cast<double>();
-    if (how.statistics == Statistics::noise) make_unit(x);
-    result.col(j) = (x - offset).cwiseProduct(scale);
+  Matrix result = pixels.cast<double>();
+  for (Index j = 0; how.statistics != Statistics::none && j < pixels.cols(); ++j) {
+    if (how.statistics == Statistics::noise) make_unit(result.col(j));
+    result.col(j) = (result.col(j) - offset).cwiseProduct(scale);
   }
   if (mix.size() > 0) {
     Matrix mixed(features(), pixels.cols());
