@@ -5,7 +5,7 @@ make bench-scaling          everything; about half an hour
 make bench-scaling QUICK=1  smaller scenes, once each; about two minutes
 
 Every figure is of a fresh process of the command, or of bench/scene.cpp for what can't be seen from outside. Works that are compared take turns, and the shortest
-times count. Scenes are synthetic. This program stays small, without NumPy: the system counts its memory as that of the processes that it starts."""
+times count. Scenes are synthetic, and maps are also made of a real one where the data are (HYPERATOM_DATA or ../shared/data). This program stays small, without NumPy: the system counts its memory as that of the processes that it starts."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench" / "results" / "scaling.json"
 SEED = 0
+DATA = Path(os.environ.get("HYPERATOM_DATA", ROOT.parent / "shared" / "data"))
 
 # Optimizer, rho, batch: Adam as it is by default; the paper's stochastic gradient, one sample a step and more, at the rates that are worth trying.
 OPTIMIZERS = (("adam", 3e-4, 50), *(("sgd", rho, batch) for batch in (1, 50) for rho in (1e-3, 3e-3, 1e-2, 3e-2)))
@@ -146,6 +147,13 @@ class Tools:
         return Scene(cube, raw)
 
     @functools.cache
+    def mirrored(self, rows: int, cols: int) -> Scene:
+        """The crop of Pavia University, mirrored to this size. By a process of its own, for the memory."""
+        scene = Scene(self.folder / "pavia.img", self.folder / "pavia-classes.img")
+        subprocess.run([sys.executable, ROOT / "bench" / "mirrored_scene.py", DATA / "pavia_university", str(rows), str(cols), *scene], check=True)
+        return scene
+
+    @functools.cache
     def labels(self, scene: Scene, pixels: int) -> Path:
         """Of so many training pixels."""
         path = scene.classes.with_stem(f"{scene.classes.stem}-{pixels}")
@@ -164,10 +172,12 @@ class Tools:
 
 
 def classification(tools: Tools, plan: Plan) -> list[dict[str, Any]]:
-    """A scene of Pavia University's size by 45 atoms, and by LIBSVM; on pixels of unit length and on the default's noise-whitened features."""
-    scene = tools.scene(plan.rows, 340, 103, 9)
+    """Scenes of Pavia University's size by 45 atoms, and by LIBSVM; on pixels of unit length and on the default's noise-whitened features."""
+    scenes = {"synthetic": tools.scene(plan.rows, 340, 103, 9)}
+    if (DATA / "pavia_university").is_dir():
+        scenes["Pavia"] = tools.mirrored(plan.rows, 340)
     found = []
-    for normalize in ("unit", "mnf"):
+    for (name, scene), normalize in itertools.product(scenes.items(), ("unit", "mnf")):
         _, svm = tools.train(scene, plan.training, method="svm-k", normalize=normalize)
         rival = {"kernel": svm["kernel"], "cost": svm["cost"], **tools.parts("svm", plan.repeats, scene.cube, svm["model"], 4)}
         # Single pixels also by the paper's largest lambda1: how sparse codes are decides what they cost.
@@ -175,9 +185,9 @@ def classification(tools: Tools, plan: Plan) -> list[dict[str, Any]]:
             _, made = tools.train(scene, plan.training, *options, window=window, normalize=normalize)
             model = made["model"]
             one, two = in_turn(plan.repeats, lambda: tools.classify(scene, model), lambda: tools.classify(scene, model, 2))
-            found.append({"normalize": normalize, "kernel": made["kernel"], "lambda1": made["lambda1"], "one": one, "two": two, "svm": rival,
+            found.append({"scene": name, "normalize": normalize, "training_pixels": made["training_pixels"], "kernel": made["kernel"], "lambda1": made["lambda1"], "one": one, "two": two, "svm": rival,
                           **tools.parts("classify", plan.repeats, scene.cube, model)})
-            print(f"{normalize}, S = {window}, lambda1 = {made['lambda1']:g}: classify {one['wall']:.2f} s, two threads {two['wall']:.2f} s, in memory {found[-1]['whole']:.2f} s", flush=True)
+            print(f"{name}, {normalize}, S = {window}, lambda1 = {made['lambda1']:g}: classify {one['wall']:.2f} s, two threads {two['wall']:.2f} s, in memory {found[-1]['whole']:.2f} s", flush=True)
     return found
 
 
@@ -271,7 +281,7 @@ def aims(document: Document) -> list[Aim]:
     """Every figure that has an aim."""
     found = []
     for cell in document["classification"]:
-        name = f"{cell['normalize']}, S = {cell['window']}, lambda1 = {cell['lambda1']:g}"
+        name = f"{cell['scene']}, {cell['normalize']}, S = {cell['window']}, lambda1 = {cell['lambda1']:g}"
         if cell["window"] == 1:
             found += [Aim(f"classify in memory / bare k(D, X), {name}", cell["whole"] / bare(cell), 3, True),
                       Aim(f"classify, the whole command / bare k(D, X), {name}", cell["one"]["processor"] / bare(cell), 3, True)]

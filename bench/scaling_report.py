@@ -24,18 +24,18 @@ def aims_table(document: Document) -> list[str]:
 
 def scene_table(cells: list[dict[str, Any]]) -> list[str]:
     """Where the time of a map goes, one thread."""
-    lines = ["| normaliser | S | settings | active atoms | the command | of it reading | in memory | normalising | k(D, X) | coding, scores | bare k(D, X): Eigen |",
-             "|---|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
+    lines = ["| scene | normaliser | S | settings | active atoms | the command | of it reading | in memory | normalising | k(D, X) | coding, scores | bare k(D, X): Eigen |",
+             "|---|---|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
     for cell in cells:
         rest = cell["whole"] - cell["normalise"] - cell["gram"]
         times = (cell["one"]["processor"], cell["read"], cell["whole"], cell["normalise"], cell["gram"], rest, cell["bare"])
-        lines.append(f"| {cell['normalize']} ({cell['features']}) | {cell['window']} | {cell['kernel']}, lambda1 {cell['lambda1']:g} | {cell['active']:.1f} | "
+        lines.append(f"| {cell['scene']} | {cell['normalize']} ({cell['features']}) | {cell['window']} | {cell['kernel']}, lambda1 {cell['lambda1']:g} | {cell['active']:.1f} | "
                      + " | ".join(f"{each:.3f} s" for each in times) + " |")
     return lines
 
 
 def svm_lines(cells: list[dict[str, Any]]) -> list[str]:
-    return [f"* {cell['normalize']}, S = 9: {cell['whole']:.1f} s; LIBSVM {svm_seconds(cell):.1f} s ({cell['svm']['support_vectors']:,} support vectors, {cell['svm']['kernel']}, C = "
+    return [f"* {cell['scene']}, {cell['normalize']}, S = 9: {cell['whole']:.1f} s; LIBSVM {svm_seconds(cell):.1f} s ({cell['svm']['support_vectors']:,} support vectors, {cell['svm']['kernel']}, C = "
             f"{cell['svm']['cost']:g}; measured on {cell['svm']['pixels']:,} pixels, extrapolated in proportion; {cell['svm']['differ']} of them get another class than by "
             "`hyperatom classify` with the same SVM)." for cell in cells if cell["window"] > 1]
 
@@ -64,7 +64,7 @@ def exponent_table(sweeps: dict[str, list[dict[str, Any]]]) -> list[str]:
 
 def page(document: Document) -> str:
     cells, plan, learned = document["classification"], document["plan"], document["training"]
-    pixels = f"{plan['rows'] * 340:,} pixels ({cells[0]['pixels']:,} of which hold data and are classified)"
+    real = next((cell for cell in cells if cell["scene"] != "synthetic"), None)
     base = f"{plan['side']} x {plan['side']} pixels, 100 bands, 9 classes, 1,000 training pixels, d = 45, S = 9"
     return "\n".join([
         "# Whole scenes and training", "",
@@ -72,7 +72,9 @@ def page(document: Document) -> str:
         f"load {document['load']:.1f} at the beginning, seed {document['seed']}). How it measures: [benchmarks](benchmarks.md#whole-scenes-and-training).", "",
         *aims_table(document), "",
         "## A map", "",
-        f"A synthetic scene of {plan['rows']} x 340 pixels, 103 bands and 9 classes: {pixels}, with {cells[0]['atoms']} atoms learned from {plan['training']:,} training pixels; processor time of one thread. "
+        f"Scenes of {plan['rows']} x 340 pixels and 103 bands: a synthetic one of 9 classes ({cells[0]['pixels']:,} of its {plan['rows'] * 340:,} pixels hold data and are classified; {cells[0]['atoms']} atoms learned "
+        f"from {plan['training']:,} training pixels)" + (f", and the crop of Pavia University, mirrored to that size ({real['pixels']:,} pixels, {real['atoms']} atoms, {real['training_pixels']:,} training pixels)"
+                                                         if real else "") + "; processor time of one thread. "
         "After the normaliser: how many features it leaves. Bare is the product of matrices and the exponentials alone, for the pixels that are classified; ratios are to it or to the library's "
         "own k(D, X), whichever is faster.", "",
         *scene_table(cells), "",

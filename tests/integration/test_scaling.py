@@ -69,7 +69,7 @@ def document() -> scaling.Document:
         return scaling.Run(seconds, seconds, seconds, 50)._asdict()
 
     def cell(window: int) -> dict[str, Any]:
-        return {"normalize": "unit", "kernel": "gaussian(sigma=0.1)", "lambda1": 0.04, "pixels": 900, "bands": 103, "features": 103, "atoms": 45, "window": window, "active": 9.5, "unconverged": 0,
+        return {"scene": "synthetic", "normalize": "unit", "training_pixels": 3921, "kernel": "gaussian(sigma=0.1)", "lambda1": 0.04, "pixels": 900, "bands": 103, "features": 103, "atoms": 45, "window": window, "active": 9.5, "unconverged": 0,
                 "read": 0.1, "normalise": 0.1, "gram": 1.2, "bare": 1.0, "whole": 2.5, "wall_one": 2.5, "wall_two": 1.3, "one": run(2.9), "two": run(1.5),
                 "svm": {"kernel": "gaussian(sigma=0.3)", "cost": 10.0, "support_vectors": 1234, "pixels": 90, "differ": 0, "seconds": 4.0}}
 
@@ -85,17 +85,17 @@ def document() -> scaling.Document:
 def test_page_when_all_aims_are_met(document: scaling.Document) -> None:
     text = scaling_report.page(document)
     assert "All aims are met." in text and "missed" not in text
-    assert "| classify in memory / bare k(D, X), unit, S = 1, lambda1 = 0.04 | 2.50 | <= 3 |" in text
-    assert "| LIBSVM / classify in memory, unit, S = 9, lambda1 = 0.04 | 16.00 | >= 1 |" in text
+    assert "| classify in memory / bare k(D, X), synthetic, unit, S = 1, lambda1 = 0.04 | 2.50 | <= 3 |" in text
+    assert "| LIBSVM / classify in memory, synthetic, unit, S = 9, lambda1 = 0.04 | 16.00 | >= 1 |" in text
     assert "LIBSVM 40.0 s (1,234 support vectors" in text
     assert "| training pixels | 10 | 100 | 1.00 | 0.00 | 2.00 | 0.00 |" in text
 
 
 @pytest.mark.parametrize(("path", "value", "line"), [
-    (("classification", 0, "whole"), 3.5, "| classify in memory / bare k(D, X), unit, S = 1, lambda1 = 0.04 | 3.50 | <= 3 | **missed** |"),
-    (("classification", 0, "gram"), 0.5, "| classify, the whole command / bare k(D, X), unit, S = 1, lambda1 = 0.04 | 5.80 | <= 3 | **missed** |"),
-    (("classification", 1, "whole"), 50.0, "| LIBSVM / classify in memory, unit, S = 9, lambda1 = 0.04 | 0.80 | >= 1 | **missed** |"),
-    (("classification", 1, "wall_two"), 2.5, "| two threads: classify in memory, unit, S = 9, lambda1 = 0.04 | 1.00 | >= 1.8 | **missed** |"),
+    (("classification", 0, "whole"), 3.5, "| classify in memory / bare k(D, X), synthetic, unit, S = 1, lambda1 = 0.04 | 3.50 | <= 3 | **missed** |"),
+    (("classification", 0, "gram"), 0.5, "| classify, the whole command / bare k(D, X), synthetic, unit, S = 1, lambda1 = 0.04 | 5.80 | <= 3 | **missed** |"),
+    (("classification", 1, "whole"), 50.0, "| LIBSVM / classify in memory, synthetic, unit, S = 9, lambda1 = 0.04 | 0.80 | >= 1 | **missed** |"),
+    (("classification", 1, "wall_two"), 2.5, "| two threads: classify in memory, synthetic, unit, S = 9, lambda1 = 0.04 | 1.00 | >= 1.8 | **missed** |"),
     (("training", "two", "told"), 8.0, "| two threads: epochs of training | 1.25 | >= 1.8 | **missed** |"),
     (("training", "epoch", "coding_warm"), 0.06, "| an epoch / coding its windows from their last codes | 2.00 | <= 1.3 | **missed** |"),
     (("training", "curves", 0, "seconds"), [0.0, 4.0], "| time to the same loss: stochastic gradient / Adam | 0.50 | >= 1 | **missed** |"),
