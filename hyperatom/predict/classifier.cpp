@@ -18,7 +18,7 @@
 namespace hyperatom {
 namespace {
 
-constexpr Index enough = 16384;  // pixels of a strip, after which progress is told
+constexpr Index enough = 8192;  // pixels of a strip, after which progress is told
 constexpr Index block = 64;      // pixels whose kernel columns are formed at a time
 constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
 

@@ -88,6 +88,15 @@ TEST(Simd, PartsReadAndWriteNothingBeyond) {
   }
 }
 
+TEST(Simd, BitsTellLanesApart) {
+  for (unsigned set = 0; set < 16; ++set) {
+    simd::IntPack lanes = {};
+    for (unsigned i = 0; i < 4; ++i) lanes[i] = (set >> i & 1) != 0 ? -1 : 0;
+    EXPECT_EQ(simd::bits(lanes), set);
+    EXPECT_EQ(simd::any(lanes), set != 0);
+  }
+}
+
 TEST(Simd, SumAndRounding) {
   EXPECT_EQ(simd::sum(simd::Pack{1, 2, 4, 8}), 15);
   EXPECT_EQ(simd::round_up(0), 0);
