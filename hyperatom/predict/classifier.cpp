@@ -19,7 +19,7 @@ namespace hyperatom {
 namespace {
 
 constexpr Index enough = 8192;  // pixels of a strip, after which progress is told
-constexpr Index block = 64;      // pixels whose kernel columns are formed at a time
+constexpr Index block = 64;     // pixels whose kernel columns are formed at a time
 constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
 
 /// Rows of kernel columns: those that the windows of the present strip reach.
