@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import struct
 import sys
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 
+import mirrored_scene  # noqa: E402
 import scaling  # noqa: E402
 import scaling_report  # noqa: E402
 
@@ -25,6 +28,29 @@ def test_training_pixels_are_drawn_evenly_and_keep_their_classes() -> None:
     assert all(new in (0, old) for new, old in zip(drawn, classes, strict=True))
     assert [drawn.count(c) for c in (1, 2, 3)] == [20, 20, 5]
     assert drawn == scaling.draw(classes, 45)
+
+
+def matlab(path: Path, kind: int, sizes: tuple[int, ...], values: bytes) -> None:
+    """A compressed MATLAB 5 file of one array."""
+    def element(number: int, content: bytes) -> bytes:
+        return struct.pack("<II", number, len(content)) + content + bytes(-len(content) % 8)
+
+    whole = element(14, element(6, bytes(8)) + element(5, struct.pack(f"<{len(sizes)}i", *sizes)) + struct.pack("<I4s", 1 << 16 | 1, b"x") + element(kind, values))
+    packed = zlib.compress(whole)
+    path.write_bytes(bytes(128) + struct.pack("<II", 15, len(packed)) + packed)
+
+
+@pytest.mark.parametrize("rows", [2, 5])
+def test_a_mirrored_scene_goes_on_at_its_edges_and_has_its_labels_once(tmp_path: Path, rows: int) -> None:
+    height, width, bands = 3, 2, 2
+    matlab(tmp_path / mirrored_scene.CROP, 4, (height, width, bands), struct.pack("<12H", *(100 * b + 10 * r + c for b in range(bands) for c in range(width) for r in range(height))))
+    matlab(tmp_path / mirrored_scene.CLASSES, 2, (height, width), bytes(1 + 2 * r + c for c in range(width) for r in range(height)))
+    mirrored_scene.make(tmp_path, rows, 5, tmp_path / "scene.img", tmp_path / "labels.img")
+    across, down = [0, 1, 1, 0, 0], [0, 1, 2, 2, 1][:rows]
+    assert list(struct.unpack(f"<{rows * 10}H", (tmp_path / "scene.img").read_bytes())) == [100 * b + 10 * r + c for r in down for b in range(bands) for c in across]
+    known = [[1, 2, 0, 0, 0], [3, 4, 0, 0, 0], [5, 6, 0, 0, 0], [0] * 5, [0] * 5][:rows]
+    assert list((tmp_path / "labels.img").read_bytes()) == sum(known, [])
+    assert f"samples = 5\nlines = {rows}\nbands = 2" in (tmp_path / "scene.hdr").read_text()
 
 
 def test_what_a_process_took() -> None:
