@@ -105,6 +105,10 @@ void product(const double* Q, Index stride, const double* x, Index length, doubl
 void update(double* Q, Index stride, double factor, const double* x, Index length, double* scaled) {
   for (Index i = 0; i < length; i += simd::width)
     simd::store(scaled + i, factor * simd::load(x + i));
+  if (length > 4 * simd::width) {  // row by row, as a large Q lies in memory
+    for (Index i = 0; i < length; ++i) subtract(Q + i * stride, -scaled[i], x, length);
+    return;
+  }
   by_packs(length, [=]<int packs>(Index first) {
     Pack xs[packs];
 #pragma GCC unroll 4
