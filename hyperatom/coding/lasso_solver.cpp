@@ -31,6 +31,9 @@ constexpr double violation = 1 + 1e-13;
 constexpr Index many_products = 16384;
 constexpr size_t most_listed = 64;
 
+/// Up to so many atoms it costs less to let empty slots take part in g than to leave them out.
+constexpr Index few_atoms = 96;
+
 /// The places of a pack that begins at `first`.
 IntPack places(Index first) { return IntPack{0, 1, 2, 3} + first; }
 
@@ -127,23 +130,25 @@ void update(double* Q, Index stride, double factor, const double* x, Index lengt
   });
 }
 
-/// `packs` packs of g = b - sum_i a_i K(:, rows_i), from `row` on.
+/// `packs` packs of g = b - sum_i a_i K(:, rows_i), from `row` on, over `count` rows i.
 template <int packs>
 void residual_block(const AtomGram& K, const double* b, const Index* rows, const double* a,
-                    Index length, Index row, double* g, Pack& largest) {
+                    Index count, Index row, double* g, Pack& largest) {
   Pack sums[packs];
 #pragma GCC unroll 12
   for (int p = 0; p < packs; ++p) sums[p] = simd::load(b + row + p * simd::width);
-  for (Index k = 0; k < length; k += simd::width)
-#pragma GCC unroll 4
-    for (int i = 0; i < simd::width; ++i) {
-      const double* column = K.col(rows[k + i]) + row;
-      const Pack coefficient = simd::broadcast(a[k + i]);
+  const auto subtract_column = [&](Index i) {
+    const double* column = K.col(rows[i]) + row;
+    const Pack coefficient = simd::broadcast(a[i]);
 #pragma GCC unroll 12
-      for (int p = 0; p < packs; ++p)
-        sums[p] =
-            simd::subtract_product(sums[p], coefficient, simd::load(column + p * simd::width));
-    }
+    for (int p = 0; p < packs; ++p)
+      sums[p] = simd::subtract_product(sums[p], coefficient, simd::load(column + p * simd::width));
+  };
+  Index k = 0;
+  for (; k + simd::width <= count; k += simd::width)
+#pragma GCC unroll 4
+    for (int i = 0; i < simd::width; ++i) subtract_column(k + i);
+  for (; k < count; ++k) subtract_column(k);
 #pragma GCC unroll 12
   for (int p = 0; p < packs; ++p) {
     const Pack size = magnitude(sums[p]);
@@ -181,6 +186,7 @@ void LassoSolver::reserve(Index slots) {
   inverse_ = std::move(wider);
   stride_ = stride;
   rows_.resize(at(stride));
+  packed_rows_.resize(at(stride));
   taken_.resize(at(stride / 64 + 1));
   for (simd::Aligned* each : {&a_, &sign_, &target_, &cross_, &image_, &until_})
     each->resize(at(stride));
@@ -319,18 +325,30 @@ void LassoSolver::walk() {
 /// g_ and largest_ at the present point.
 void LassoSolver::residual() {
   const Index d = static_cast<Index>(g_.size());
+  const Index* rows = rows_.data();
+  const double* a = a_.data();
+  Index count = length();
+  if (d > few_atoms) {
+    count = 0;
+    for (Index i = 0; i < slots_; ++i) {
+      packed_rows_[at(count)] = rows_[at(i)];
+      cross_[at(count)] = a_[at(i)];
+      count += a_[at(i)] != 0;
+    }
+    rows = packed_rows_.data();
+    a = cross_.data();
+  }
   Pack largest = {};
   Index row = 0;
   const auto take = [&]<int packs> {
-    residual_block<packs>(K_, b_.data(), rows_.data(), a_.data(), length(), row, g_.data(),
-                          largest);
+    residual_block<packs>(K_, b_.data(), rows, a, count, row, g_.data(), largest);
     row += packs * simd::width;
   };
   while (row + 48 <= d) take.operator()<12>();  // as many sums as there are registers
   if (row < d)
     with_constant<1, 5>((d - row) / AtomGram::block,
                         [&]<int blocks> { take.template operator()<2 * blocks>(); });
-  largest_ = std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3]));
+  largest_ = simd::largest(largest);
 }
 
 /// Newton's correction for what rounding left of g_j = lambda1 sign_j on W.

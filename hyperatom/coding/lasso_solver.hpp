@@ -80,6 +80,7 @@ class LassoSolver {
   std::vector<Index> listed_place_;  // of every atom there, or -1
   simd::Aligned listed_gram_;        // K(listed_, row), row after row
   simd::Aligned target_, cross_, image_, until_;
+  std::vector<Index> packed_rows_;  // of the slots that are not empty
 };
 
 }  // namespace hyperatom
