@@ -307,18 +307,29 @@ def processor() -> str:
     return found[1] if found else platform.machine()
 
 
+PARTS: dict[str, Callable[[Tools, Plan], Any]] = {"classification": classification, "training": training, "sweeps": sweeps}
+
+
+def measured(document: Document) -> str:
+    """When, part by part."""
+    return ", ".join(f"{part} on {told['date']} (load {told['load']:.1f} at its beginning)" for part, told in document["measured"].items())
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="smaller scenes, once each")
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release", help="folder of the build")
     parser.add_argument("-o", "--output", type=Path, default=RESULTS, help="the JSON file to make")
+    parser.add_argument("--part", choices=PARTS, action="append", help="measure this part alone; the file keeps the others")
     args = parser.parse_args()
     plan = QUICK if args.quick else FULL
+    document: Document = json.loads(args.output.read_text()) if args.part else {"measured": {}}
+    document |= {"machine": processor(), "cores": os.cpu_count(), "seed": SEED, "plan": asdict(plan)}
     with tempfile.TemporaryDirectory() as folder:
         tools = Tools(args.build, Path(folder))
-        document = {"date": datetime.datetime.now(datetime.UTC).date().isoformat(), "machine": processor(), "cores": os.cpu_count(), "load": os.getloadavg()[0], "seed": SEED,
-                    "plan": asdict(plan),
-                    "classification": classification(tools, plan), "training": training(tools, plan), "sweeps": sweeps(tools, plan)}
+        for part in args.part or PARTS:
+            document["measured"][part] = {"date": datetime.datetime.now(datetime.UTC).date().isoformat(), "load": os.getloadavg()[0]}
+            document[part] = PARTS[part](tools, plan)
     args.output.parent.mkdir(parents=True, exist_ok=True)
     args.output.write_text(json.dumps(document, indent=1) + "\n")
     print(*aims(document), sep="\n")

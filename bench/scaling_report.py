@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from scaling import RESULTS, ROOT, SWEEP_EPOCHS, SWEEP_KERNEL, Document, aims, bare, exponent, lowest, race, svm_seconds, time_to
+from scaling import RESULTS, ROOT, SWEEP_EPOCHS, SWEEP_KERNEL, Document, aims, bare, exponent, lowest, measured, race, svm_seconds, time_to
 
 PAGE = ROOT / "docs" / "scaling.md"
 SWEEPS_PLOT = ROOT / "docs" / "scaling.svg"
@@ -68,8 +68,8 @@ def page(document: Document) -> str:
     base = f"{plan['side']} x {plan['side']} pixels, 100 bands, 9 classes, 1,000 training pixels, d = 45, S = 9"
     return "\n".join([
         "# Whole scenes and training", "",
-        f"Made by `bench/scaling_report.py` from `bench/results/scaling.json`, which `make bench-scaling` measured on {document['date']} ({document['machine']}, {document['cores']} cores, "
-        f"load {document['load']:.1f} at the beginning, seed {document['seed']}). How it measures: [benchmarks](benchmarks.md#whole-scenes-and-training).", "",
+        f"Made by `bench/scaling_report.py` from `bench/results/scaling.json`, which `make bench-scaling` measured ({document['machine']}, {document['cores']} cores, seed {document['seed']}): "
+        f"{measured(document)}. How it measures: [benchmarks](benchmarks.md#whole-scenes-and-training).", "",
         *aims_table(document), "",
         "## A map", "",
         f"Scenes of {plan['rows']} x 340 pixels and 103 bands: a synthetic one of 9 classes ({cells[0]['pixels']:,} of its {plan['rows'] * 340:,} pixels hold data and are classified; {cells[0]['atoms']} atoms learned "
