@@ -358,18 +358,19 @@ void JointSolver::reduce_gap_to(double tolerance) {
   stuck_ = true;
 }
 
-/// Of the code A_ = M B_W at hand.
+/// Of the code at hand, A_.
 JointSolver::Sums JointSolver::sums_of_code() {
   Sums sums;
   // <A, G> from the definition of G, not from G = E^-1 Y, which holds up to rounding only: the
   // certificate must not rest on the solver being right.
   multiply(gram_, A_, image_);
   for (Index i = 0; i < A_.rows(); ++i) {
-    const double* a = A_.row(i);
+    const double *a = A_.row(i), *b = targets_.row(i);
+    double* g = image_.row(i);
+    for (Index s = 0; s < A_.stride(); ++s) g[s] = b[s] - g[s];
     sums.norms += std::sqrt(dot(a, a, A_.stride()));
-    const double target = dot(a, targets_.row(i), A_.stride());
-    sums.code_target += target;
-    sums.code_residual += target - dot(a, image_.row(i), A_.stride());
+    sums.code_target += dot(a, b, A_.stride());
+    sums.code_residual += dot(a, g, A_.stride());
   }
   return sums;
 }

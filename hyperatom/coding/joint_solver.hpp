@@ -117,7 +117,7 @@ class JointSolver {
   bool stuck_ = false;  // no step lowers f any more: rounding has the last word
 
   // Of the last check():
-  SmallMatrix A_, image_;  // |rows| x S: the code, and K times it
+  SmallMatrix A_, image_;  // |rows| x S: the code, and K times it or G
   SmallMatrix map_;        // M, if by_products_: the code is M B_W
   std::vector<double> squares_;
 
