@@ -69,6 +69,13 @@ def shortfalls(cells: Cells) -> list[str]:
     return lines
 
 
+def iterations(cells: Cells) -> str:
+    """What ADMM's cost, by which its ratios can be compared with those of another one."""
+    costs = {atoms: [1e6 * cell["admm"]["seconds"] / cell["admm"]["iterations"] for cell in cells
+                     if cell["atoms"] == atoms and cell["window"] == 9 and cell["admm"]["reached"]] for atoms in (45, 80)}
+    return "An iteration of this ADMM takes " + " and ".join(f"{min(each):.1f} us ({atoms} atoms, S = 9)" for atoms, each in costs.items() if each) + "."
+
+
 def cores(cells: Cells) -> str:
     gains = [cell["seconds"] / cell["all_cores"]["seconds"] for cell in cells]
     single = [cell["all_cores"]["SPAMS LARS"] / cell["all_cores"]["seconds"] for cell in cells if cell["window"] == 1]
@@ -110,7 +117,8 @@ def main() -> int:
              f"Made by `bench/peers/report.py` from `bench/results/peers.json`, which `make bench-peers` measured on {of_cells(document, 'date')} ({of_cells(document, 'machine')}; one thread, "
              f"seed {document['seed']}). How it measures: [benchmarks](benchmarks.md#peers). `>`: the rival did not get there in its time; the figure is a bound.",
              "", "Versions: " + ", ".join(f"{name} {version}" for name, version in document["packages"].items()) + ".", "", summary(cells), "",
-             "For S > 1 and 45 or 80 atoms: " + ", ".join(f"{geometric_mean(values):,.0f} x {name}" for name, values in means.items()) + " (geometric means).", "",
+             "For S > 1 and 45 or 80 atoms: " + ", ".join(f"{geometric_mean(values):,.0f} x {name}" for name, values in means.items()) + " (geometric means). "
+             + iterations(cells), "",
              cores(cells), "",
              "![Ratios against the share of active atoms](peers.svg)", ""]
     if len(cells) < len(every := all_cells(quick=False)):
