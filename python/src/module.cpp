@@ -192,7 +192,8 @@ Out<double> scores(const Model& model, const In<float, 3>& windows) {
   const auto scorer = make_scorer(model, gram);
   visit_codes(model, windows, scorer->needs_code(),
               [&](Index i, const Coder&, const Evidence& evidence) {
-                const Vector found = scorer->scores(evidence);
+                Vector found;
+                scorer->score(evidence, found);
                 std::copy(found.begin(), found.end(), result.values + i * model.classes());
               });
   return result.give();
