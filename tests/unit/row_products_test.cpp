@@ -7,17 +7,10 @@
 #include <vector>
 
 #include "tests/support/problems.hpp"
+#include "tests/support/small_matrices.hpp"
 
 namespace hyperatom::test {
 namespace {
-
-SmallMatrix small(const Matrix& M) {
-  SmallMatrix result;
-  result.reshape(M.rows(), M.cols());
-  for (Index i = 0; i < M.rows(); ++i)
-    for (Index j = 0; j < M.cols(); ++j) result(i, j) = M(i, j);
-  return result;
-}
 
 Matrix rows_of(const Matrix& M, const std::vector<Index>& rows) {
   Matrix result(static_cast<Index>(rows.size()), M.cols());

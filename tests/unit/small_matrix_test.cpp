@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/support/problems.hpp"
+#include "tests/support/small_matrices.hpp"
 
 namespace hyperatom::test {
 namespace {
@@ -18,14 +19,6 @@ std::vector<Index> sizes() {
   for (Index n = 0; n <= 70; ++n) all.push_back(n);
   all.push_back(100);
   return all;
-}
-
-SmallMatrix small(const Matrix& M) {
-  SmallMatrix result;
-  result.reshape(M.rows(), M.cols());
-  for (Index i = 0; i < M.rows(); ++i)
-    for (Index j = 0; j < M.cols(); ++j) result(i, j) = M(i, j);
-  return result;
 }
 
 Matrix dense(const SmallMatrix& M) {
