@@ -70,7 +70,7 @@ def shortfalls(cells: Cells) -> list[str]:
 
 
 def iterations(cells: Cells) -> str:
-    """What ADMM's cost, by which its ratios can be compared with those of another one."""
+    """What those of ADMM cost, by which its ratios can be compared with those of another one."""
     costs = {atoms: [1e6 * cell["admm"]["seconds"] / cell["admm"]["iterations"] for cell in cells
                      if cell["atoms"] == atoms and cell["window"] == 9 and cell["admm"]["reached"]] for atoms in (45, 80)}
     return "An iteration of this ADMM takes " + " and ".join(f"{min(each):.1f} us ({atoms} atoms, S = 9)" for atoms, each in costs.items() if each) + "."

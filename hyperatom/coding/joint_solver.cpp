@@ -39,6 +39,14 @@ double largest_of(const std::vector<double>& squares) {
   return std::isfinite(simd::sum(sum)) ? simd::largest(largest) : infinity;
 }
 
+void gather_rows(const Columns& B, const std::vector<Index>& rows, SmallMatrix& target) {
+  target.reshape(static_cast<Index>(rows.size()), B.cols());
+  for (Index s = 0; s < B.cols(); ++s) {
+    const double* b = B.col(s);
+    for (Index i = 0; i < target.rows(); ++i) target(i, s) = b[rows[at(i)]];
+  }
+}
+
 }  // namespace
 
 JointSolver::JointSolver(const AtomGram& K, const CoderOptions& options)
@@ -67,17 +75,14 @@ void JointSolver::begin(const Columns& B, double kappa, bool by_products) {
   kappa_ = kappa;
   by_products_ = by_products;
   std::fill(in_set_.begin(), in_set_.end(), 0);
-  targets_.reshape(0, B.cols());
+  for (const Index row : rows_) in_set_[at(row)] = 1;
+  stale_ = true;
   if (by_products) {
     products_.begin(B);
     products_.require(rows_);
+  } else {
+    gather_rows(B, rows_, targets_);
   }
-  std::swap(rows_, base_rows_);
-  std::swap(eta_, base_eta_);
-  rows_.clear();
-  eta_.clear();
-  stale_ = true;
-  for (size_t i = 0; i < base_rows_.size(); ++i) append(base_rows_[i], base_eta_[i]);
 }
 
 void JointSolver::append(Index row, double eta) {
@@ -89,13 +94,6 @@ void JointSolver::append(Index row, double eta) {
   targets_.append_row();
   double* target = targets_.row(targets_.rows() - 1);
   for (Index s = 0; s < B_->cols(); ++s) target[s] = (*B_)(row, s);
-}
-
-/// The rows of B in the working set.
-void JointSolver::gather_targets() {
-  targets_.reshape(static_cast<Index>(rows_.size()), B_->cols());
-  for (Index i = 0; i < targets_.rows(); ++i)
-    for (Index s = 0; s < B_->cols(); ++s) targets_(i, s) = (*B_)(rows_[at(i)], s);
 }
 
 /// K and, if they are worked with, inner products on the working set.
@@ -417,7 +415,7 @@ void JointSolver::check(SparseCode& code) {
     const double square = largest_of(squares_) + products_.rounding() * size * size;
     certify_by(sums, square);
     if (!code.converged) return;
-    gather_targets();
+    gather_rows(*B_, rows_, targets_);
     multiply(map_, targets_, A_);
     const double rounding =
         products_.rounding() * (size * sums.sizes + lambda1 * sums.norms_rounding);
@@ -502,11 +500,7 @@ void JointSolver::products_of_violators() {
 void JointSolver::extend_model() {
   const Index m = static_cast<Index>(rows_.size()), n = static_cast<Index>(worst_.size());
   const double lambda1 = options_.lambda1;
-  G_.reshape(n, B_->cols());
-  for (Index s = 0; s < B_->cols(); ++s) {
-    const double* b = B_->col(s);
-    for (Index j = 0; j < n; ++j) G_(j, s) = b[worst_[at(j)]];
-  }
+  gather_rows(*B_, worst_, G_);
   // V = K_NW E P, so that h = V E / lambda1 and R_NW = V E^-1 / lambda1.
   near_.reshape(n, m);
   for (Index i = 0; i < m; ++i) {
@@ -527,7 +521,6 @@ void JointSolver::extend_model() {
   w_.resize(at(m + n));
   lowest_.resize(at(m + n), 0.0);
   scale_.resize(at(n));
-  entering_.resize(at(n));
   for (Index i = 0; i < m; ++i) std::copy_n(model_.row(i), m, extended_.row(i));
   for (Index j = 0; j < n; ++j) {
     const double length = std::sqrt(squares_[at(worst_[at(j)])]);
@@ -570,6 +563,7 @@ bool JointSolver::grow() {
   form_model(Model::secular, 0);
   extend_model();
   solve_model();
+  entering_.resize(worst_.size());
   for (size_t j = 0; j < worst_.size(); ++j) entering_[j] = scale_[j] * z_[rows_.size() + j];
   if (std::any_of(entering_.begin(), entering_.end(), [](double norm) { return norm > 0; })) {
     let_in(entering_, true);

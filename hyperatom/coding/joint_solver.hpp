@@ -47,7 +47,6 @@ class JointSolver {
   bool solve_by_splitting(const Columns& B, double kappa, SparseCode& code);
   void begin(const Columns& B, double kappa, bool by_products);
   void append(Index row, double eta);
-  void gather_targets();
   void gather();
   bool evaluate();
   double working_gap() const;
