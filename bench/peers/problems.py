@@ -22,7 +22,7 @@ SHAPES = {"indian-pines": (145, 145, 200), "pavia": (140, 80, 103)}
 WINDOWS = (1, 9, 25, 49, 81)
 SIGMAS = (0.05, 1.0)
 LAMBDAS = (0.3, 0.1, 0.01, 0.001)
-COUNTS = {45: 400, 80: 400, 997: 200, 3921: 100}  # windows that hyperatom codes, of S > 1
+COUNTS = {45: 200, 80: 200, 997: 200, 3921: 100}  # windows that hyperatom codes, of S > 1
 SINGLE = 2000  # pixels of S = 1: enough that what a call costs by itself does not count
 SEED = 0
 
