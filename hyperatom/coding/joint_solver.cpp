@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -39,6 +40,30 @@ double largest_of(const std::vector<double>& squares) {
   return std::isfinite(simd::sum(sum)) ? simd::largest(largest) : infinity;
 }
 
+/// Keeps the items that have the `most` largest values, in their order; `values` are destroyed.
+void keep_largest(size_t most, std::vector<Index>& items, std::vector<double>& values) {
+  constexpr size_t few = 96;
+  const size_t count = items.size();
+  if (count <= most) return;
+  size_t kept = 0;
+  if (count > few) {
+    std::vector<double> sorted = values;
+    const auto last = sorted.begin() + static_cast<std::ptrdiff_t>(most - 1);
+    std::nth_element(sorted.begin(), last, sorted.end(), std::greater<>());
+    for (size_t i = 0; i < count && kept < most; ++i)
+      if (values[i] >= *last) items[kept++] = items[i];
+  } else {  // each is compared with all, without branches: who is larger can't be foreseen
+    values.resize(at(simd::round_up(static_cast<Index>(count))), 0.0);
+    for (size_t i = 0; i < count; ++i) {
+      simd::IntPack larger = {};  // minus how many are
+      for (size_t k = 0; k < count; k += simd::width) larger += simd::load(&values[k]) > values[i];
+      items[kept] = items[i];
+      kept += -(larger[0] + larger[1] + larger[2] + larger[3]) < static_cast<std::int64_t>(most);
+    }
+  }
+  items.resize(std::min(kept, most));  // more where values are equal
+}
+
 void gather_rows(const Columns& B, const std::vector<Index>& rows, SmallMatrix& target) {
   target.reshape(static_cast<Index>(rows.size()), B.cols());
   for (Index s = 0; s < B.cols(); ++s) {
@@ -56,6 +81,8 @@ void JointSolver::start(const WarmStart& start) {
   rows_ = start.rows;
   eta_.clear();
   for (const double value : start.values) eta_.push_back(std::abs(value));
+  stale_ = true;
+  inverted_ = false;
   splitting_.start();
 }
 
@@ -67,6 +94,8 @@ bool JointSolver::solve_by_splitting(const Columns& B, double kappa, SparseCode&
   rows_ = code.active;
   eta_.clear();
   for (const Index row : rows_) eta_.push_back(norms_[at(row)]);
+  stale_ = true;
+  inverted_ = false;
   return true;
 }
 
@@ -76,10 +105,10 @@ void JointSolver::begin(const Columns& B, double kappa, bool by_products) {
   by_products_ = by_products;
   std::fill(in_set_.begin(), in_set_.end(), 0);
   for (const Index row : rows_) in_set_[at(row)] = 1;
-  stale_ = true;
   if (by_products) {
     products_.begin(B);
     products_.require(rows_);
+    if (!stale_) gather_squared();
   } else {
     gather_rows(B, rows_, targets_);
   }
@@ -96,20 +125,42 @@ void JointSolver::append(Index row, double eta) {
   for (Index s = 0; s < B_->cols(); ++s) target[s] = (*B_)(row, s);
 }
 
-/// K and, if they are worked with, inner products on the working set.
-void JointSolver::gather() {
+/// A symmetric matrix on the working set; of its rows those of the set can be had.
+template <class RowOf>
+void JointSolver::gather_symmetric(const RowOf& row_of, SmallMatrix& target) const {
   const Index m = static_cast<Index>(rows_.size());
-  const auto from = [&](SmallMatrix& target, const auto& row_of) {
-    target.reshape(m, m);
-    for (Index i = 0; i < m; ++i) {
-      // Of two rows the earlier's: where there are many atoms, others are far away.
-      const double* source = row_of(rows_[at(i)]);
-      for (Index j = i; j < m; ++j) target(i, j) = target(j, i) = source[rows_[at(j)]];
-    }
-  };
-  from(gram_, [&](Index row) { return K_.col(row); });
-  if (by_products_) from(squared_, [&](Index row) { return products_.row(row); });
-  stale_ = false;
+  target.reshape(m, m);
+  for (Index i = 0; i < m; ++i) {
+    // Of two rows the earlier's: where there are many atoms, others are far away.
+    const double* source = row_of(rows_[at(i)]);
+    for (Index j = i; j < m; ++j) target(i, j) = target(j, i) = source[rows_[at(j)]];
+  }
+}
+
+/// Inner products on the working set.
+void JointSolver::gather_squared() {
+  gather_symmetric([&](Index row) { return products_.row(row); }, squared_);
+}
+
+/// P and what belongs to it. It does not depend on the window: a window begins with that of the
+/// last.
+bool JointSolver::invert() {
+  const Index m = static_cast<Index>(rows_.size());
+  if (stale_) {
+    gather_symmetric([&](Index row) { return K_.col(row); }, gram_);
+    if (by_products_) gather_squared();
+    stale_ = false;
+  }
+  root_.assign(at(simd::round_up(m)), 0.0);
+  for (Index i = 0; i < m; ++i) root_[at(i)] = std::sqrt(eta_[at(i)]);
+  P_.reshape(m, m);
+  for (Index i = 0; i < m; ++i) {
+    const double scale = root_[at(i)] / options_.lambda1;
+    for (Index j = 0; j < P_.stride(); j += simd::width)
+      simd::store(P_.row(i) + j, scale * simd::load(&root_[at(j)]) * simd::load(gram_.row(i) + j));
+  }
+  for (Index i = 0; i < m; ++i) P_(i, i) += 1;
+  return invert_spd(P_);
 }
 
 /// P, Y, YY', ||G_j||, f at (rows_, eta_). False when they do not exist in floating point.
@@ -117,45 +168,34 @@ bool JointSolver::evaluate() {
   ++steps_;
   const Index m = static_cast<Index>(rows_.size());
   const double lambda1 = options_.lambda1;
-  if (stale_) gather();
-  root_.resize(at(m));
-  residual_.resize(at(m));
-  for (Index i = 0; i < m; ++i) root_[at(i)] = std::sqrt(eta_[at(i)]);
-
-  P_.reshape(m, m);
+  if (!inverted_) inverted_ = invert();
+  if (!inverted_) return false;
   scaled_targets_.reshape(m, by_products_ ? m : B_->cols());
+  const SmallMatrix& targets = by_products_ ? squared_ : targets_;
   for (Index i = 0; i < m; ++i) {
-    const double scale = root_[at(i)] / lambda1;
-    double* p = P_.row(i);
-    const double* k = gram_.row(i);
-    for (Index j = 0; j < m; ++j) p[j] = scale * root_[at(j)] * k[j];
-    p[i] += 1;
-    double* scaled = scaled_targets_.row(i);
-    if (by_products_) {
-      const double* square = squared_.row(i);
-      for (Index j = 0; j < m; ++j) scaled[j] = root_[at(i)] * root_[at(j)] * square[j];
-    } else {
-      const double* target = targets_.row(i);
-      for (Index s = 0; s < scaled_targets_.stride(); ++s) scaled[s] = root_[at(i)] * target[s];
+    for (Index j = 0; j < scaled_targets_.stride(); j += simd::width) {
+      simd::Pack scale = simd::broadcast(root_[at(i)]);
+      if (by_products_) scale *= simd::load(&root_[at(j)]);
+      simd::store(scaled_targets_.row(i) + j, scale * simd::load(targets.row(i) + j));
     }
   }
-  if (!invert_spd(P_)) return false;
   multiply(P_, scaled_targets_, Y_);
   if (by_products_)
-    multiply(Y_, P_, YY_);
+    multiply_symmetric(Y_, P_, YY_);
   else
     multiply_by_transpose(Y_, transposed_, YY_);
 
-  code_target_ = 0;
   value_ = 0;
-  double trace = 1;
+  double trace = 0;
+  residual_.resize(at(m));
   for (Index i = 0; i < m; ++i) {
-    trace += eta_[at(i)] * gram_(i, i) / lambda1;
+    trace += eta_[at(i)] * gram_(i, i);
     residual_[at(i)] = std::sqrt(YY_(i, i)) / root_[at(i)];
-    code_target_ +=
-        dot(scaled_targets_.row(i), (by_products_ ? P_ : Y_).row(i), Y_.stride()) / lambda1;
     value_ += eta_[at(i)];
   }
+  trace = 1 + trace / lambda1;
+  code_target_ =
+      dot(scaled_targets_.row(0), (by_products_ ? P_ : Y_).row(0), m * Y_.stride()) / lambda1;
   value_ = 0.5 * (lambda1 * value_ - code_target_);
   rounding_ =
       4 * std::numeric_limits<double>::epsilon() * trace * kappa_;  // trace >= condition of P
@@ -196,6 +236,32 @@ void JointSolver::form_model(Model model, double damping) {
     model_(i, i) = (model_(i, i) + YY_(i, i)) * (1 + damping);  // written waits
 }
 
+/// free_z_: the minimiser of the model in its free rows, the others being on their bounds.
+void JointSolver::solve_free() {
+  const Index m = model_.rows();
+  free_.clear();
+  for (Index i = 0; i < m; ++i)
+    if (!fixed_[at(i)]) free_.push_back(i);
+  const Index n = static_cast<Index>(free_.size());
+  T_.reshape(n, n + 1);
+  free_z_.resize(at(T_.stride()));
+  for (Index a = 0; a < n; ++a) {
+    const Index i = free_[at(a)];
+    const double* row = model_.row(i);
+    double* target = T_.row(a);
+    if (n == m)
+      for (Index b = 0; b < model_.stride(); b += simd::width)
+        simd::store(target + b, simd::load(row + b));
+    else
+      for (Index b = a - a % 4; b < n; ++b) target[b] = row[free_[at(b)]];
+    target[n] = w_[at(i)] + pushed_[at(i)];
+  }
+  // Where atoms depend on each other T is singular, and f may fall along a direction in which the
+  // model is flat: a small floor for the pivots turns that into a long step, which ends at a bound.
+  factor_psd(T_, flat, flat);
+  substitute_back(T_, free_z_.data());
+}
+
 /// z_: the minimiser of the model under the bounds z >= lowest_.
 void JointSolver::solve_model() {
   const Index m = model_.rows();
@@ -215,26 +281,8 @@ void JointSolver::solve_model() {
   // back is freed. Any order of doing so gives a usable step, so the number of rounds may be
   // limited.
   for (Index round = 0; round < m + 10; ++round) {
-    free_.clear();
-    for (Index i = 0; i < m; ++i)
-      if (!fixed_[at(i)]) free_.push_back(i);
+    solve_free();
     const Index n = static_cast<Index>(free_.size());
-    T_.reshape(n, n);
-    free_z_.resize(at(n));
-    for (Index a = 0; a < n; ++a) {
-      const Index i = free_[at(a)];
-      free_z_[at(a)] = w_[at(i)] + pushed_[at(i)];
-      const double* row = model_.row(i);
-      if (n == m)
-        std::copy_n(row, T_.stride(), T_.row(a));
-      else
-        for (Index b = a - a % 4; b < n; ++b) T_(a, b) = row[free_[at(b)]];
-    }
-    // Where atoms depend on each other T is singular, and f may fall along a direction in which the
-    // model is flat: a small floor for the pivots turns that into a long step, which ends at a
-    // bound.
-    factor_psd(T_, flat, flat);
-    solve_factored(T_, free_z_.data());
     bool crossed = false;
     for (Index a = 0; a < n; ++a) {
       const Index i = free_[at(a)];
@@ -295,6 +343,7 @@ void JointSolver::retreat(double part) {
     }
     stale_ = true;
   }
+  inverted_ = false;
   rows_.resize(keep_.size());
   eta_.resize(keep_.size());
   for (size_t k = 0; k < keep_.size(); ++k) {
@@ -437,23 +486,20 @@ bool JointSolver::find_violators() {
   const Index d = K_.size();
   // A check of many atoms costs more than rows that turn out to be superfluous.
   const size_t most = std::max<size_t>(d < 512 ? 8 : 16, rows_.size() / 4);
-  double above = options_.lambda1 * options_.lambda1 * (1 + 1e-12);
-  worst_.clear();  // the worst first
-  const auto look = [&](Index j) {
+  const double bound = options_.lambda1 * options_.lambda1 * (1 + 1e-12);
+  worst_.resize(at(d));
+  scale_.resize(at(simd::round_up(d)));  // their squares
+  size_t count = 0;
+  for (Index j = 0; j < d; ++j) {  // without branches: which rows violate can't be foreseen
     const double square = squares_[at(j)];
-    if (!(square > above) || in_set_[at(j)]) return;
-    if (worst_.size() == most) worst_.pop_back();
-    const auto slighter = [&](Index i) { return squares_[at(i)] < square; };
-    worst_.insert(std::find_if(worst_.begin(), worst_.end(), slighter), j);
-    if (worst_.size() == most) above = squares_[at(worst_.back())];
-  };
-  Index j = 0;
-  for (; j + simd::width <= d; j += simd::width)
-    if (simd::any(simd::load(&squares_[at(j)]) > above))
-      for (Index i = j; i < j + simd::width; ++i) look(i);
-  for (; j < d; ++j) look(j);
-  std::sort(worst_.begin(), worst_.end());
-  return !worst_.empty();
+    worst_[count] = j;
+    scale_[count] = square;
+    count += square > bound && !in_set_[at(j)];
+  }
+  worst_.resize(count);
+  scale_.resize(count);
+  keep_largest(most, worst_, scale_);
+  return count > 0;
 }
 
 /// GW_ = G_N G_W' E and GN_ = G_N G_N' of the violators N, whose rows of B are in G_, by h_ = K_NW
@@ -595,6 +641,8 @@ void JointSolver::iterate(const Columns& B, double kappa, bool by_products, Spar
   if (!evaluate()) {  // what was carried over is of no use here
     rows_.clear();
     eta_.clear();
+    stale_ = true;
+    inverted_ = false;
     begin(B, kappa, by_products);
     evaluate();
   }
@@ -604,13 +652,13 @@ void JointSolver::iterate(const Columns& B, double kappa, bool by_products, Spar
     check(code);
     if (code.converged || code.gap == infinity || steps_ > options_.max_steps) break;
     if (find_violators()) {
-      tolerance = std::clamp(1e-3 * code.gap / code.objective, 0.1 * options_.tolerance, tolerance);
+      tolerance = std::clamp(1e-3 * code.gap / code.objective, 0.5 * options_.tolerance, tolerance);
       if (!grow()) break;
       stuck_ = false;
     } else if (stuck_ || tolerance < 1e-17) {
       break;
     } else {
-      tolerance = std::min(0.1 * tolerance, 0.1 * options_.tolerance);
+      tolerance = std::min(0.1 * tolerance, 0.5 * options_.tolerance);
     }
   }
 }

@@ -47,11 +47,15 @@ class JointSolver {
   bool solve_by_splitting(const Columns& B, double kappa, SparseCode& code);
   void begin(const Columns& B, double kappa, bool by_products);
   void append(Index row, double eta);
-  void gather();
+  template <class RowOf>
+  void gather_symmetric(const RowOf& row_of, SmallMatrix& target) const;
+  void gather_squared();
+  bool invert();
   bool evaluate();
   double working_gap() const;
   enum class Model { secular, newton };
   void form_model(Model model, double damping);
+  void solve_free();
   void solve_model();
   void propose(Model model, double damping);
   void retreat(double part);
@@ -91,10 +95,11 @@ class JointSolver {
   std::vector<char> in_set_;  // for every atom
   bool by_products_ = false;
   RowProducts products_;
-  SmallMatrix targets_;  // its rows of B, unless by_products_
-  SmallMatrix gram_;     // K on it
-  SmallMatrix squared_;  // B B' on it, if by_products_
-  bool stale_ = true;    // gram_ and squared_
+  SmallMatrix targets_;    // its rows of B, unless by_products_
+  SmallMatrix gram_;       // K on it
+  SmallMatrix squared_;    // B B' on it, if by_products_
+  bool stale_ = true;      // gram_ and squared_
+  bool inverted_ = false;  // P_ and root_ are those of (rows_, eta_)
 
   // At the point (rows_, eta_), by evaluate():
   SmallMatrix P_, scaled_targets_, Y_, transposed_, YY_;

@@ -38,9 +38,9 @@ void tile(const SmallMatrix& A, const SmallMatrix& B, SmallMatrix& C, Index i, I
     for (int p = 0; p < packs; ++p) simd::store(c + r * across + p * simd::width, sums[r][p]);
 }
 
+/// `rows` rows of A B, from column j on.
 template <int rows>
-void strip(const SmallMatrix& A, const SmallMatrix& B, SmallMatrix& C, Index i) {
-  Index j = 0;
+void strip(const SmallMatrix& A, const SmallMatrix& B, SmallMatrix& C, Index i, Index j = 0) {
   const auto packs = [&] { return (C.stride() - j) / simd::width; };
   for (; packs() == 3 || packs() > 4; j += 3 * simd::width) tile<rows, 3>(A, B, C, i, j);
   for (; packs() >= 2; j += 2 * simd::width) tile<rows, 2>(A, B, C, i, j);
@@ -227,6 +227,24 @@ void multiply(const SmallMatrix& A, const SmallMatrix& B, SmallMatrix& C) {
   if (i < A.rows()) strip<1>(A, B, C, i);
 }
 
+void multiply_symmetric(const SmallMatrix& A, const SmallMatrix& B, SmallMatrix& C) {
+  const Index m = A.rows();
+  C.reshape(m, m);
+  Index i = 0;
+  for (; i + 4 <= m; i += 4) strip<4>(A, B, C, i, i);
+  const Index whole = i;
+  for (; i + 2 <= m; i += 2) strip<2>(A, B, C, i, whole);
+  if (i < m) strip<1>(A, B, C, i, whole);
+  for (i = 0; i < whole; i += 4) {
+    for (Index j = i + 4; j < m; j += 4) {
+      Pack block[4];
+      load_block(C, i, j, block);
+      simd::transpose(block);
+      for (Index q = 0; q < std::min<Index>(4, m - j); ++q) simd::store(C.row(j + q) + i, block[q]);
+    }
+  }
+}
+
 void transpose(const SmallMatrix& A, SmallMatrix& B) {
   B.reshape(simd::round_up(A.cols()), A.rows());
   for (Index i = 0; i < A.rows(); i += simd::width)
@@ -241,7 +259,7 @@ void transpose(const SmallMatrix& A, SmallMatrix& B) {
 
 void multiply_by_transpose(const SmallMatrix& A, SmallMatrix& scratch, SmallMatrix& C) {
   transpose(A, scratch);
-  multiply(A, scratch, C);
+  multiply_symmetric(A, scratch, C);
 }
 
 bool invert_spd(SmallMatrix& M) {
@@ -292,6 +310,28 @@ Pivots factor_psd(SmallMatrix& T, double vanishing, double floor) {
   }
   if (largest > 0) result.condition = largest / smallest;
   return result;
+}
+
+void substitute_back(const SmallMatrix& T, double* z) {
+  const Index m = T.rows();
+  for (Index i = m; i < T.stride(); ++i) z[i] = 0;
+  for (Index first = (m - 1) / 4 * 4; first >= 0; first -= 4) {
+    const Index end = std::min(first + 4, m);
+    Pack sums[4];
+    simd::clear(sums);
+    for (Index column = first + 4; column < T.stride(); column += simd::width) {
+      const Pack known = simd::load(z + column);
+      for (Index k = first; k < end; ++k)
+        sums[k - first] = simd::multiply_add(simd::load(T.row(k) + column), known, sums[k - first]);
+    }
+    simd::transpose(sums);
+    const Pack sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    for (Index k = end - 1; k >= first; --k) {
+      double rest = sum[k - first];
+      for (Index j = k + 1; j < first + 4; ++j) rest += T(k, j) * z[j];
+      z[k] = (T(k, m) - rest) * T(k, k);
+    }
+  }
 }
 
 void solve_factored(const SmallMatrix& T, double* z) {

@@ -106,6 +106,9 @@ void combine_rows(const double* rows, Index stride, const double* factors, Index
 /// C = A B.
 void multiply(const SmallMatrix& A, const SmallMatrix& B, SmallMatrix& C);
 
+/// C = A B where that is symmetric: half of it is computed.
+void multiply_symmetric(const SmallMatrix& A, const SmallMatrix& B, SmallMatrix& C);
+
 /// B = A', with zeros in the rows up to a whole pack.
 void transpose(const SmallMatrix& A, SmallMatrix& B);
 
@@ -125,8 +128,13 @@ struct Pivots {
 /// Replaces the upper triangle of the symmetric positive semidefinite T by its factors D L' (T = L
 /// D L'), with 1 / D on the diagonal. A pivot that has shrunk below `vanishing` times its diagonal
 /// entry belongs to a dependent variable: it becomes `floor` times that entry, or, with floor = 0,
-/// the variable is left out (solve_factored gives it 0).
+/// the variable is left out (solve_factored gives it 0). Further columns of T are multiplied by
+/// L^-1.
 Pivots factor_psd(SmallMatrix& T, double vanishing, double floor = 0);
+
+/// Solves T z = w for a factored T of one further column, which was w. z has room for stride()
+/// values.
+void substitute_back(const SmallMatrix& T, double* z);
 
 /// Solves T z = w in place for a factored T.
 void solve_factored(const SmallMatrix& T, double* z);

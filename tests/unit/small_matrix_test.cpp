@@ -178,6 +178,19 @@ TEST(SmallMatrix, InvertRefusesWhatIsNotPositiveDefinite) {
   }
 }
 
+TEST(SmallMatrix, MultiplySymmetric) {
+  Random random(10);
+  for (const Index n : sizes()) {
+    const Matrix M = positive_definite(random, n), F = random.normals(n, n);
+    const Matrix left = F * M;
+    SmallMatrix product;
+    multiply_symmetric(small(left), small(F.transpose()), product);
+    EXPECT_LT((dense(product) - left * F.transpose()).norm(), 1e-12 * (1 + left.norm() * F.norm()))
+        << n;
+    expect_zero_padding(product);
+  }
+}
+
 TEST(SmallMatrix, FactorAndSolve) {
   Random random(8);
   for (const Index n : sizes()) {
@@ -191,6 +204,15 @@ TEST(SmallMatrix, FactorAndSolve) {
     Vector z = right;
     solve_factored(T, z.data());
     EXPECT_LT((z - M.ldlt().solve(right)).norm(), 1e-12 * (1 + z.norm())) << n;
+
+    Matrix with_right(n, n + 1);
+    with_right << M, right;
+    SmallMatrix extended = small(with_right);
+    factor_psd(extended, 1e-13);
+    std::vector<double> back(static_cast<size_t>(extended.stride()), 7.0);
+    substitute_back(extended, back.data());
+    for (Index i = 0; i < n; ++i)
+      EXPECT_NEAR(back[static_cast<size_t>(i)], z[i], 1e-12 * (1 + z.norm())) << n << ' ' << i;
   }
 }
 
