@@ -32,21 +32,35 @@ class LassoSolver {
   void solve(const double* b, double kappa, SparseCode& code);
 
  private:
-  /// Of what all slots take part in: whole packs.
-  Index length() const { return simd::round_up(slots_); }
+  /// Of what all slots take part in: whole packs, whose number may be known.
+  template <int packs = 0>
+  Index length() const {
+    return packs > 0 ? packs * simd::width : simd::round_up(slots_);
+  }
+  /// f.operator()<packs>() for the present number of packs, 0 if there are many or none.
+  template <class F>
+  void with_packs(const F& f) const;
   double* inverse_row(Index i) { return inverse_.data() + i * stride_; }
   void clear();
   void rebuild();
   void reserve(Index slots);
+  template <int packs>
   double schur_complement(Index row);
-  void push(Index row, double value, double sign, double schur);
+  template <int packs>
+  void push(Index row, double value, double sign, double schur, double way);
   void push_independent(Index row, double value, double sign);
-  void remove(Index i);
+  template <int packs, int count>
+  void drop(const Index* slots);
+  simd::IntPack turns(Index first) const;
   void aim(const double* b);
+  void settle();
+  void walk();
+  template <int packs>
   void walk();
   void residual();
   void refine();
   bool enter(Index row);
+  bool trade(Index row, double sign);
   void list_violators();
   const double* listed_column(Index row);
   Index worst_listed();
@@ -57,12 +71,14 @@ class LassoSolver {
 
   const AtomGram& K_;
   const CoderOptions& options_;
+  const double obvious_;  // a violation that alone makes the gap too large
 
   // W has slots. Those that rows have left are free for others; their coefficients, signs and
   // entries of Q are zero, so that they may take part in everything.
   Index slots_ = 0;                     // up to the last that is taken
   Index size_ = 0;                      // |W|
   std::vector<Index> rows_;             // of the slots; of a free one any row
+  std::vector<const double*> columns_;  // of K, of the slots
   simd::Aligned a_, sign_;              // coefficients; sign_[i] * a_[i] >= 0
   std::vector<std::uint64_t> taken_;    // a bit for every slot
   std::vector<Index> slot_;             // of every atom, or -1
@@ -80,7 +96,7 @@ class LassoSolver {
   std::vector<Index> listed_place_;  // of every atom there, or -1
   simd::Aligned listed_gram_;        // K(listed_, row), row after row
   simd::Aligned target_, cross_, image_, until_;
-  std::vector<Index> packed_rows_;  // of the slots that are not empty
+  std::vector<const double*> packed_columns_;  // of the slots that are not empty
 };
 
 }  // namespace hyperatom
