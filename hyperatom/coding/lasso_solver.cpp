@@ -290,10 +290,8 @@ inline void LassoSolver::push(Index row, double value, double sign, double schur
   size_t word = 0;
   while (taken_[word] == ~std::uint64_t{0}) ++word;
   const Index slot = static_cast<Index>(64 * word) + std::countr_one(taken_[word]);
-  if (slot == slots_) {
-    if (slots_ % simd::width == 0) simd::store(image_.data() + slots_, Pack{});
-    ++slots_;
-  }
+  if (slot == length()) simd::store(image_.data() + slot, Pack{});
+  slots_ = std::max(slots_, slot + 1);
   ++size_;
   ++updates_;
   rows_[at(slot)] = row;
@@ -546,7 +544,7 @@ Index LassoSolver::worst_violator() const {
 
 /// Lets a violator in, with target_ for it and the others. False when rounding does not allow it.
 bool LassoSolver::enter(Index row) {
-  const double sign = g_[at(row)] > 0 ? 1 : -1;
+  const double sign = std::copysign(1.0, g_[at(row)]);
   bool independent = false;
   with_packs([&]<int packs> {
     const double schur = schur_complement<packs>(row);

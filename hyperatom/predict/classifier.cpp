@@ -44,13 +44,23 @@ struct ColumnRows {
   }
 };
 
-float confidence_of(const Vector& scores, Index best, bool softmax) {
-  if (softmax) return static_cast<float>(1 / (scores.array() - scores[best]).exp().sum());
-  double second = -std::numeric_limits<double>::infinity();
-  for (Index c = 0; c < scores.size(); ++c)
-    if (c != best) second = std::max(second, scores[c]);
-  return static_cast<float>(std::min(1.0, scores[best] - second));
-}
+/// The class of the highest score, the first of equals, and how far it is above the next. Without
+/// branches: which class comes first can't be foreseen.
+struct Winner {
+  Index best = 0;
+  double lead = 0;
+
+  explicit Winner(const Vector& scores) {
+    double highest = scores[0], next = -std::numeric_limits<double>::infinity();
+    for (Index c = 1; c < scores.size(); ++c) {
+      const double score = scores[c];
+      best = score > highest ? c : best;
+      next = std::max(next, std::min(score, highest));
+      highest = std::max(highest, score);
+    }
+    lead = highest - next;
+  }
+};
 
 float share(double part, double whole) {
   return whole > 0 ? static_cast<float>(std::clamp(part / whole, 0.0, 1.0)) : nothing;
@@ -320,8 +330,11 @@ class Pass {
 
   void judge(const CodedWindow& coded, Judgement& result) const {
     scorer_.score(coded.evidence, result.scores);
-    result.scores.maxCoeff(&result.best);
-    result.confidence = confidence_of(result.scores, result.best, softmax_);
+    const Winner winner(result.scores);
+    result.best = winner.best;
+    result.confidence = static_cast<float>(
+        softmax_ ? 1 / (result.scores.array() - result.scores[winner.best]).exp().sum()
+                 : std::min(1.0, winner.lead));
     result.novelty = coded.evidence.code == nullptr
                          ? nothing
                          : novelty_of(coder_.gram(), model_.coding, *coded.evidence.code,
