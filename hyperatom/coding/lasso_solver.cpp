@@ -6,12 +6,14 @@
 #include <limits>
 
 #include "hyperatom/base/simd.hpp"
+#include "hyperatom/base/simd_float.hpp"
 #include "hyperatom/coding/constant.hpp"
 #include "hyperatom/coding/small_matrix.hpp"
 
 namespace hyperatom {
 namespace {
 
+using simd::FloatPack;
 using simd::IntPack;
 using simd::Pack;
 
@@ -35,8 +37,8 @@ constexpr size_t most_listed = 64;
 /// argument of the template take 0 for any other.
 constexpr int most_packs = 6;
 
-/// Up to so many atoms it costs less to let empty slots take part in g than to leave them out.
-constexpr Index few_atoms = 96;
+/// A rough look sees a row that violates its bound where |g_j| is more than this times lambda1.
+constexpr double rough_violation = 1 + 1e-4;
 
 /// The places of a pack that begins at `first`.
 IntPack places(Index first) { return IntPack{0, 1, 2, 3} + first; }
@@ -178,6 +180,44 @@ template <int packs>
   return larger(largest[0], largest[1]);
 }
 
+/// g = from + scale sum_i x_i columns_i over `packs` packs and `count` columns, a multiple of four;
+/// the first row with the largest |g|, or -1 where that is not more than `bound`. Where registers
+/// allow, even and odd columns have sums of their own.
+template <int packs>
+[[gnu::noinline]] Index rough_look(const float* const* columns, const float* x, Index count,
+                                   float scale, const float* from, float bound, float* g) {
+  constexpr int ways = packs <= 6 ? 2 : 1;
+  FloatPack sums[ways][packs];
+  simd::clear(sums);
+  for (Index k = 0; k < count; k += simd::width)
+#pragma GCC unroll 4
+    for (int i = 0; i < simd::width; ++i) {
+      const FloatPack factor = simd::broadcast(x[k + i]);
+#pragma GCC unroll 12
+      for (int p = 0; p < packs; ++p)
+        sums[i % ways][p] = simd::multiply_add(
+            factor, simd::load(columns[k + i] + p * simd::float_width), sums[i % ways][p]);
+    }
+  FloatPack sizes[packs], largest[2];
+  simd::clear(largest);
+#pragma GCC unroll 12
+  for (int p = 0; p < packs; ++p) {
+    FloatPack sum = sums[0][p];
+    if constexpr (ways == 2) sum += sums[1][p];
+    sum = simd::multiply_add(simd::broadcast(scale), sum, simd::load(from + p * simd::float_width));
+    simd::store(g + p * simd::float_width, sum);
+    sizes[p] = simd::magnitude(sum);
+    largest[p % 2] = simd::larger(sizes[p], largest[p % 2]);
+  }
+  const FloatPack most = simd::largest(simd::larger(largest[0], largest[1]));
+  if (!(most[0] > bound)) return -1;
+  std::uint64_t found[2] = {};
+#pragma GCC unroll 12
+  for (int p = 0; p < packs; ++p)
+    found[p / 8] |= std::uint64_t{simd::bits(sizes[p] == most)} << p % 8 * simd::float_width;
+  return found[0] != 0 ? std::countr_zero(found[0]) : 64 + std::countr_zero(found[1]);
+}
+
 }  // namespace
 
 LassoSolver::LassoSolver(const AtomGram& K, const CoderOptions& options)
@@ -189,6 +229,10 @@ LassoSolver::LassoSolver(const AtomGram& K, const CoderOptions& options)
       listed_place_(at(K.size()), -1) {
   g_.resize(at((K.size() + AtomGram::block - 1) / AtomGram::block * AtomGram::block));
   b_.resize(g_.size());
+  if (K.size() <= AtomGram::few) {
+    rough_g_.resize(g_.size());
+    rough_b_.resize(g_.size());
+  }
   reserve(1);
 }
 
@@ -237,6 +281,8 @@ void LassoSolver::reserve(Index slots) {
   stride_ = stride;
   rows_.resize(at(stride));
   columns_.resize(at(stride), K_.col(0));
+  rough_columns_.resize(at(stride), K_.rough_col(0));
+  rough_x_.resize(at(stride));
   packed_columns_.resize(at(stride));
   taken_.resize(at(stride / 64 + 1));
   for (simd::Aligned* each : {&a_, &sign_, &target_, &until_}) each->resize(at(stride));
@@ -296,6 +342,7 @@ inline void LassoSolver::push(Index row, double value, double sign, double schur
   ++updates_;
   rows_[at(slot)] = row;
   columns_[at(slot)] = K_.col(row);
+  rough_columns_[at(slot)] = K_.rough_col(row);
   slot_[at(row)] = slot;
   flip(members_, row);
   flip(taken_, slot);
@@ -370,6 +417,7 @@ void LassoSolver::drop(const Index* slots) {
   update<packs, count>(Q, stride, scaled, rows, end);
   updates_ += count;
   size_ -= count;
+  on_line_ = false;
 #pragma GCC unroll 2
   for (int c = 0; c < count; ++c) {
     const Index slot = slots[c];
@@ -393,6 +441,7 @@ void LassoSolver::drop(const Index* slots) {
 
 /// target_: the minimiser for the present signs.
 void LassoSolver::aim(const double* b) {
+  on_line_ = false;
   with_packs([&]<int packs> {
     const Pack lambda1 = simd::broadcast(options_.lambda1);
     const Index end = length<packs>();
@@ -482,7 +531,7 @@ void LassoSolver::residual() {
   const double* const* columns = columns_.data();
   const double* a = a_.data();
   Index count = length();
-  if (d > few_atoms) {
+  if (K_.size() > AtomGram::few) {  // else it costs less to let empty slots take part
     count = 0;
     for (Index i = 0; i < slots_; ++i) {
       packed_columns_[at(count)] = columns_[at(i)];
@@ -503,6 +552,25 @@ void LassoSolver::residual() {
     with_constant<1, 5>((d - row) / AtomGram::block,
                         [&]<int blocks> { take.template operator()<2 * blocks>(); });
   largest_ = simd::largest(largest);
+}
+
+/// By g in float, for few atoms: the row outside W that violates its bound most, or -1 where there
+/// is none, or none that can be told from rounding.
+Index LassoSolver::rough_violator() {
+  const Index end = length();
+  const double* const x = on_line_ ? image_.data() : a_.data();
+  float* const rough_x = rough_x_.data();
+  float* const g = rough_g_.data();
+  const float* const from = on_line_ ? g : rough_b_.data();
+  const auto scale = static_cast<float>(on_line_ ? way_ : -1);
+  const auto bound = static_cast<float>(rough_violation * options_.lambda1);
+  for (Index i = 0; i < end; i += simd::width) simd::store_rounded(rough_x + i, simd::load(x + i));
+  Index worst = -1;
+  with_constant<1, AtomGram::few / simd::float_width>(
+      static_cast<Index>(rough_g_.size()) / simd::float_width, [&]<int packs> {
+        worst = rough_look<packs>(rough_columns_.data(), rough_x, end, scale, from, bound, g);
+      });
+  return worst >= 0 && slot_[at(worst)] < 0 ? worst : -1;
 }
 
 /// Newton's correction for what rounding left of g_j = lambda1 sign_j on W.
@@ -542,18 +610,24 @@ Index LassoSolver::worst_violator() const {
   return worst;
 }
 
-/// Lets a violator in, with target_ for it and the others. False when rounding does not allow it.
+/// Lets a violator in, with target_ for it and the others. False when rounding does not allow it,
+/// or it is none.
 bool LassoSolver::enter(Index row) {
-  const double sign = std::copysign(1.0, g_[at(row)]);
+  double sign = 0;
   bool independent = false;
   with_packs([&]<int packs> {
     const double schur = schur_complement<packs>(row);
+    const double g = b_[at(row)] - dot(cross_.data(), a_.data(), length<packs>());
+    if (!(std::abs(g) > violation * options_.lambda1)) return;
+    sign = std::copysign(1.0, g);
     if (!(schur > dependent * K_.diagonal(row))) return;
     independent = true;
     // The others were where their signs want them, so that all move along one line.
-    push<packs>(row, 0, sign, schur, (g_[at(row)] - options_.lambda1 * sign) / schur);
+    way_ = (g - options_.lambda1 * sign) / schur;
+    push<packs>(row, 0, sign, schur, way_);
+    on_line_ = true;
   });
-  return independent || trade(row, sign);
+  return independent || (sign != 0 && trade(row, sign));
 }
 
 /// Lets a row in that depends on W, after schur_complement(row), for others that leave.
@@ -626,7 +700,6 @@ Index LassoSolver::worst_listed() {
     if (std::abs(sums[i]) <= bound || slot_[at(listed_[i])] >= 0) continue;
     bound = std::abs(sums[i]);
     worst = listed_[i];
-    g_[at(worst)] = sums[i];
   }
   return worst;
 }
@@ -657,6 +730,8 @@ void LassoSolver::finish(SparseCode& code) const {
 void LassoSolver::solve(const double* b, double kappa, SparseCode& code) {
   steps_ = 0;
   std::copy_n(b, K_.size(), b_.data());
+  for (size_t i = 0; i < rough_b_.size(); i += simd::width)
+    simd::store_rounded(rough_b_.data() + i, simd::load(b_.data() + i));
   if (updates_ > most_updates) rebuild();
   Index last_entered = -1;
   int refinements = 0;
@@ -664,6 +739,13 @@ void LassoSolver::solve(const double* b, double kappa, SparseCode& code) {
   settle();
   while (true) {
     walk();
+    if (rough_g_.size() > 0 && steps_ < options_.max_steps) {
+      const Index row = rough_violator();
+      if (row >= 0 && row != last_entered && enter(row)) {
+        last_entered = row;
+        continue;
+      }
+    }
     residual();
     Certificate c;
     const auto good = [&] { return c.gap <= options_.tolerance * c.objective; };

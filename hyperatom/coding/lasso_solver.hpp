@@ -58,6 +58,7 @@ class LassoSolver {
   template <int packs>
   void walk();
   void residual();
+  Index rough_violator();
   void refine();
   bool enter(Index row);
   bool trade(Index row, double sign);
@@ -96,6 +97,10 @@ class LassoSolver {
   std::vector<Index> listed_place_;  // of every atom there, or -1
   simd::Aligned listed_gram_;        // K(listed_, row), row after row
   simd::Aligned target_, cross_, image_, until_;
+  double way_ = 0;        // that the last row went when it entered, the others along -image_
+  bool on_line_ = false;  // whether nothing but that has moved the point since the last look
+  std::vector<float> rough_g_, rough_b_, rough_x_;  // for few atoms
+  std::vector<const float*> rough_columns_;
   std::vector<const double*> packed_columns_;  // of the slots that are not empty
 };
 
