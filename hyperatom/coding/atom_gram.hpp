@@ -35,7 +35,10 @@ class AtomGram {
 
   Index size() const { return size_; }
   const double* col(Index j) const { return values_.data() + j * stride_; }
-  const float* rough_col(Index j) const { return rough_.data() + j * stride_; }
+  /// Of the copy in float; null where there is none.
+  const float* rough_col(Index j) const {
+    return rough_.empty() ? nullptr : rough_.data() + j * stride_;
+  }
   double operator()(Index i, Index j) const { return col(j)[i]; }
   double diagonal(Index j) const { return diagonal_[static_cast<size_t>(j)]; }
 

@@ -4,7 +4,11 @@
 // The solver walks from a point whose signs are right straight towards that minimiser; a
 // coefficient that reaches zero on the way leaves W. Then the row that violates |g_j| <= lambda1
 // most, g = b - K a, enters. Q does not depend on the pixel: it is kept from one to the next and
-// updated in O(|W|^2) when a row enters or leaves.
+// updated in O(|W|^2) when a row enters or leaves. A pixel begins with the rows of the last that
+// have their signs in its own minimiser.
+//
+// With few atoms violators are looked for in float, from where the last row entered. g in double
+// judges when none is seen any more, and may find others.
 //
 // Where g of all rows costs much more than a step, the worst violators are listed and let in one
 // after the other, with g of those on the list alone, until none of them violates.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <exception>
 #include <iterator>
@@ -45,7 +46,7 @@ struct ColumnRows {
 };
 
 /// The class of the highest score, the first of equals, and how far it is above the next. Without
-/// branches: which class comes first can't be foreseen.
+/// branches: which class it is can't be foreseen.
 struct Winner {
   Index best = 0;
   double lead = 0;
@@ -53,12 +54,18 @@ struct Winner {
   explicit Winner(const Vector& scores) {
     double highest = scores[0], next = -std::numeric_limits<double>::infinity();
     for (Index c = 1; c < scores.size(); ++c) {
-      const double score = scores[c];
-      best = score > highest ? c : best;
-      next = std::max(next, std::min(score, highest));
-      highest = std::max(highest, score);
+      next = std::max(next, std::min(scores[c], highest));
+      highest = std::max(highest, scores[c]);
     }
     lead = highest - next;
+    for (Index first = 0; first < scores.size(); first += 64) {
+      std::uint64_t found = 0;
+      for (Index c = first; c < std::min(scores.size(), first + 64); ++c)
+        found |= std::uint64_t{scores[c] == highest} << (c - first);
+      if (found == 0) continue;
+      best = first + std::countr_zero(found);
+      break;
+    }
   }
 };
 
@@ -85,6 +92,13 @@ float novelty_of(const AtomGram& K, const CoderOptions& options, const SparseCod
     rest += a * (explained - 2 * column[code.active[i]]);
   }
   return share(rest, own);
+}
+
+/// A kernel column, or its beginning, for the next pixel: a strip of them does not stay in the
+/// cache.
+void fetch_ahead(const double* column) {
+#pragma GCC unroll 8
+  for (int line = 0; line < 8; ++line) __builtin_prefetch(column + line * 8);
 }
 
 std::string range_of(const Vector& wavelengths) {
@@ -261,6 +275,7 @@ class Pass {
         visit(col, CodedWindow{});
         continue;
       }
+      if (col + 1 < end) fetch_ahead(rows_.columns.col(inside * cols() + col + 1).data());
       neighborhoods_.gather(rows_.valid, rows_.count, cols(), inside, col, window);
       double kappa = 0;
       for (size_t s = 0; s < window.size(); ++s) {
