@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "hyperatom/base/simd.hpp"
 
@@ -35,6 +36,41 @@ inline FloatPack square_root(FloatPack v) {
 #else
   for (Index i = 0; i < float_width; ++i) v[i] = std::sqrt(v[i]);
   return v;
+#endif
+}
+
+inline FloatPack larger(FloatPack a, FloatPack b) { return a > b ? a : b; }
+
+/// The largest of all lanes, in every lane.
+inline FloatPack largest(FloatPack v) {
+  v = larger(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3));
+  v = larger(v, __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5));
+  return larger(v, __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6));
+}
+
+typedef std::int32_t FloatMask __attribute__((vector_size(32)));
+
+inline FloatPack magnitude(FloatPack v) {
+  return (FloatPack)((FloatMask)v & std::numeric_limits<std::int32_t>::max());
+}
+
+/// Bit i: whether lane i, all ones or zero, is set.
+inline unsigned bits(FloatMask v) {
+#ifdef __AVX__
+  return static_cast<unsigned>(_mm256_movemask_ps((__m256)v));
+#else
+  unsigned set = 0;
+  for (unsigned i = 0; i < float_width; ++i) set |= static_cast<unsigned>(v[i] & 1) << i;
+  return set;
+#endif
+}
+
+/// Four doubles as floats.
+inline void store_rounded(float* p, Pack v) {
+#ifdef __AVX__
+  _mm_storeu_ps(p, _mm256_cvtpd_ps((__m256d)v));
+#else
+  for (Index i = 0; i < width; ++i) p[i] = static_cast<float>(v[i]);
 #endif
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hyperatom/base/error.hpp"
+#include "hyperatom/base/simd.hpp"
 #include "hyperatom/coding/joint_solver.hpp"
 #include "hyperatom/coding/lasso_solver.hpp"
 
@@ -34,9 +35,14 @@ CoderOptions validated(const MatrixView& K, const CoderOptions& options) {
 }
 
 bool all_finite(const Columns& B) {
-  double sum = 0;
-  for (Index s = 0; s < B.cols(); ++s) sum += Eigen::Map<const Vector>(B.col(s), B.rows()).sum();
-  return std::isfinite(sum);
+  simd::Pack sum = {};
+  for (Index s = 0; s < B.cols(); ++s) {
+    const double* b = B.col(s);
+    Index i = 0;
+    for (; i + simd::width <= B.rows(); i += simd::width) sum += simd::load(b + i);
+    sum += simd::load_part(b + i, B.rows() - i);
+  }
+  return std::isfinite(simd::sum(sum));
 }
 
 /// The zero code, which says nothing but that the problem can't be posed.

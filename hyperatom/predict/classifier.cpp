@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <exception>
 #include <iterator>
@@ -44,13 +45,29 @@ struct ColumnRows {
   }
 };
 
-float confidence_of(const Vector& scores, Index best, bool softmax) {
-  if (softmax) return static_cast<float>(1 / (scores.array() - scores[best]).exp().sum());
-  double second = -std::numeric_limits<double>::infinity();
-  for (Index c = 0; c < scores.size(); ++c)
-    if (c != best) second = std::max(second, scores[c]);
-  return static_cast<float>(std::min(1.0, scores[best] - second));
-}
+/// The class of the highest score, the first of equals, and how far it is above the next. Without
+/// branches: which class it is can't be foreseen.
+struct Winner {
+  Index best = 0;
+  double lead = 0;
+
+  explicit Winner(const Vector& scores) {
+    double highest = scores[0], next = -std::numeric_limits<double>::infinity();
+    for (Index c = 1; c < scores.size(); ++c) {
+      next = std::max(next, std::min(scores[c], highest));
+      highest = std::max(highest, scores[c]);
+    }
+    lead = highest - next;
+    for (Index first = 0; first < scores.size(); first += 64) {
+      std::uint64_t found = 0;
+      for (Index c = first; c < std::min(scores.size(), first + 64); ++c)
+        found |= std::uint64_t{scores[c] == highest} << (c - first);
+      if (found == 0) continue;
+      best = first + std::countr_zero(found);
+      break;
+    }
+  }
+};
 
 float share(double part, double whole) {
   return whole > 0 ? static_cast<float>(std::clamp(part / whole, 0.0, 1.0)) : nothing;
@@ -75,6 +92,13 @@ float novelty_of(const AtomGram& K, const CoderOptions& options, const SparseCod
     rest += a * (explained - 2 * column[code.active[i]]);
   }
   return share(rest, own);
+}
+
+/// A kernel column, or its beginning, for the next pixel: a strip of them does not stay in the
+/// cache.
+void fetch_ahead(const double* column) {
+#pragma GCC unroll 8
+  for (int line = 0; line < 8; ++line) __builtin_prefetch(column + line * 8);
 }
 
 std::string range_of(const Vector& wavelengths) {
@@ -251,6 +275,7 @@ class Pass {
         visit(col, CodedWindow{});
         continue;
       }
+      if (col + 1 < end) fetch_ahead(rows_.columns.col(inside * cols() + col + 1).data());
       neighborhoods_.gather(rows_.valid, rows_.count, cols(), inside, col, window);
       double kappa = 0;
       for (size_t s = 0; s < window.size(); ++s) {
@@ -320,8 +345,11 @@ class Pass {
 
   void judge(const CodedWindow& coded, Judgement& result) const {
     scorer_.score(coded.evidence, result.scores);
-    result.scores.maxCoeff(&result.best);
-    result.confidence = confidence_of(result.scores, result.best, softmax_);
+    const Winner winner(result.scores);
+    result.best = winner.best;
+    result.confidence = static_cast<float>(
+        softmax_ ? 1 / (result.scores.array() - result.scores[winner.best]).exp().sum()
+                 : std::min(1.0, winner.lead));
     result.novelty = coded.evidence.code == nullptr
                          ? nothing
                          : novelty_of(coder_.gram(), model_.coding, *coded.evidence.code,

@@ -1,21 +1,59 @@
 #include "hyperatom/predict/scoring.hpp"
 
+#include <algorithm>
+
+#include "hyperatom/base/simd.hpp"
+#include "hyperatom/coding/constant.hpp"
+
 namespace hyperatom {
 namespace {
 
+/// Weights and bias have zeros up to whole packs: scores of a few classes stay in registers.
 class LinearScorer final : public Scorer {
  public:
-  explicit LinearScorer(const Model& model) : model_(model) {}
+  explicit LinearScorer(const Model& model)
+      : classes_(model.classes()),
+        stride_(simd::round_up(classes_)),
+        weights_(at(stride_ * model.atoms()), 0.0),
+        bias_(at(stride_), 0.0) {
+    for (Index atom = 0; atom < model.atoms(); ++atom)
+      for (Index c = 0; c < classes_; ++c)
+        weights_[at(atom * stride_ + c)] = model.weights(c, atom);
+    std::copy(model.bias.begin(), model.bias.end(), bias_.begin());
+  }
 
   void score(const Evidence& evidence, Vector& scores) const override {
-    const SparseCode& code = *evidence.code;
-    scores = model_.bias;
-    for (size_t i = 0; i < code.active.size(); ++i)
-      scores += code.A(static_cast<Index>(i), 0) * model_.weights.col(code.active[i]);
+    scores.resize(classes_);
+    for (Index first = 0; first < stride_; first += most * simd::width)
+      with_constant<1, most>(std::min<Index>(most, (stride_ - first) / simd::width),
+                             [&]<int packs> { score_packs<packs>(*evidence.code, first, scores); });
   }
 
  private:
-  const Model& model_;
+  static constexpr int most = 4;
+
+  template <int packs>
+  void score_packs(const SparseCode& code, Index first, Vector& scores) const {
+    simd::Pack sums[packs];
+#pragma GCC unroll 4
+    for (int p = 0; p < packs; ++p) sums[p] = simd::load(bias_.data() + first + p * simd::width);
+    const double* a = code.A.data();
+    for (const Index atom : code.active) {
+      const double* weights = weights_.data() + atom * stride_ + first;
+#pragma GCC unroll 4
+      for (int p = 0; p < packs; ++p)
+        sums[p] += simd::broadcast(*a) * simd::load(weights + p * simd::width);
+      a += code.A.cols();
+    }
+    double all[packs * simd::width];
+#pragma GCC unroll 4
+    for (int p = 0; p < packs; ++p) simd::store(all + p * simd::width, sums[p]);
+    std::copy_n(all, std::min<Index>(packs * simd::width, classes_ - first), &scores[first]);
+  }
+
+  Index classes_, stride_;
+  simd::Aligned weights_;  // of every atom for all classes
+  simd::Aligned bias_;
 };
 
 class ResidualScorer final : public Scorer {

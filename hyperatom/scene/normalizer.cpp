@@ -178,18 +178,20 @@ Matrix Normalizer::apply(const Eigen::Ref<const MatrixF>& pixels) const {
         "the pixels have {} bands, expected the {} that the normalization was fitted on",
         pixels.rows(), bands()));
   const Kind& how = find_kind(kind);
-  Matrix result = pixels.cast<double>();
-  for (Index j = 0; how.statistics != Statistics::none && j < pixels.cols(); ++j) {
-    if (how.statistics == Statistics::noise) make_unit(result.col(j));
-    result.col(j) = (result.col(j) - offset).cwiseProduct(scale);
+  const bool mixes = mix.size() > 0;
+  Matrix result(pixels.rows(), pixels.cols());
+  for (Index j = 0; j < pixels.cols(); ++j) {  // all of one pixel, while it is in the cache
+    auto pixel = result.col(j);
+    pixel = pixels.col(j).cast<double>();
+    if (how.statistics == Statistics::noise) make_unit(pixel);
+    if (how.statistics != Statistics::none) pixel = (pixel - offset).cwiseProduct(scale);
+    if (how.unit && !mixes) make_unit(pixel);
   }
-  if (mix.size() > 0) {
-    Matrix mixed(features(), pixels.cols());
-    inner_products(Matrix(mix.transpose()), result, mixed);
-    result = std::move(mixed);
-  }
-  for (Index j = 0; how.unit && j < result.cols(); ++j) make_unit(result.col(j));
-  return result;
+  if (!mixes) return result;
+  Matrix mixed(features(), pixels.cols());
+  inner_products(Matrix(mix.transpose()), result, mixed);
+  for (Index j = 0; how.unit && j < mixed.cols(); ++j) make_unit(mixed.col(j));
+  return mixed;
 }
 
 Normalizer::Lengths Normalizer::lengths(const Eigen::Ref<const Eigen::VectorXf>& pixel) const {

@@ -130,6 +130,26 @@ class BrokenSource final : public SceneSource {
 };
 
 /// Rows are read ahead on another thread: what goes wrong there is told, after the rows before it.
+TEST(LinearScorer, AddsUpTheActiveAtomsForAnyNumberOfClasses) {
+  const Index atoms = 7, window = 2;
+  const Matrix K = Matrix::Identity(atoms, atoms);
+  SparseCode code;
+  code.active = {1, 4, 6};
+  code.A = RowMatrix::Random(3, window);
+  for (const Index classes : {1, 4, 9, 16, 17, 70}) {
+    Model model;
+    model.dictionary = Matrix::Zero(3, atoms);
+    model.weights = Matrix::Random(classes, atoms);
+    model.bias = Vector::Random(classes);
+    model.class_ids.resize(at(classes));
+    Vector scores;
+    make_scorer(model, AtomGram(K, 0))->score({.code = &code}, scores);
+    const Vector expected = model.weights * code.dense(atoms).col(0) + model.bias;
+    ASSERT_EQ(scores.size(), classes);
+    EXPECT_LT((scores - expected).lpNorm<Eigen::Infinity>(), 1e-14) << classes << " classes";
+  }
+}
+
 TEST(Classifier, RowsThatCannotBeReadEndTheMap) {
   const Fixture f = make_fixture(1, 23, 150);
   for (const int threads : {1, 2}) {
