@@ -34,6 +34,7 @@ from problems import SEED, SIZES, Cell, Problems, cells  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "bench" / "results" / "peers.json"
+SAMPLE = 10  # windows that slow libraries code
 MANY = 500  # atoms from which ADMM takes too long for all windows
 PACKAGES = ("celer", "numpy", "scikit-learn", "scipy", "skglm", "spams-bin")
 
@@ -70,7 +71,7 @@ def attempts_within(seconds: float, ladder: Ladder, problem: Problem, which: lis
 class Measurement:
     def __init__(self, problems: Problems, rivals: Rivals, patience: float) -> None:
         self.problems, self.rivals = problems, rivals
-        self.patience = patience  # seconds for a library and a cell, at least
+        self.patience = patience  # seconds for a library and a window, at least
 
     def cell(self, cell: Cell) -> dict[str, Any]:
         K, columns = self.problems.dictionary(cell.atoms, cell.sigma, cell.learned)
@@ -88,17 +89,19 @@ class Measurement:
         result: dict[str, Any] = {**vars(cell), "scene": SIZES[cell.atoms], "windows": count, "rows": ours.rows,
                                   "uncertified": ours.uncertified, "gap": max(gaps), "libraries": {}}
         times = [ours.seconds]
+        # The fast ones code all windows, the others some from all over: the first few are no sample of them.
+        every, few = list(range(count)), min(SAMPLE, count)
+        some = [(2 * i + 1) * count // (2 * few) for i in range(few)]
         for name, ladder in libraries(cell.window).items():
-            # The fast ones all windows, the others some from all over: the first few are no sample of them.
-            which = list(range(count)) if name.startswith("SPAMS LARS") else [(2 * i + 1) * count // 6 for i in range(3)]
+            which = every if name.startswith("SPAMS LARS") else some
             times.append(self.rivals.hyperatom(problem, count).seconds)
-            result["libraries"][name] = self.library(ladder, problem, which, exact, bounds, self.worth(which, times))
+            result["libraries"][name] = self.library(ladder, problem, which, exact, bounds, self.worth(which, times, result["libraries"]))
         if cell.window > 1:
             result["admm"] = self.admm(problem, bounds, times)
         if cell.window == 1:  # neck and neck: again and in turn
             best = "SPAMS LARS"
             for _ in range(5):
-                again = self.library(libraries(1)[best], problem, list(range(count)), exact, bounds, self.worth(range(count), times))
+                again = self.library(libraries(1)[best], problem, every, exact, bounds, 60)
                 if again["seconds"] < result["libraries"][best]["seconds"]:
                     result["libraries"][best] = again
                 times.append(self.rivals.hyperatom(problem, count).seconds)
@@ -106,10 +109,12 @@ class Measurement:
         result["all_cores"] = self.all_cores(problem, count, exact, bounds)
         return result
 
-    @staticmethod
-    def worth(which: Sequence[int], times: list[float]) -> float:
-        """Seconds to wait for a library: 150 times as long as hyperatom takes for a window, or 30 times for many."""
-        return max(150, 30 * len(which)) * min(times)
+    def worth(self, which: Sequence[int], times: list[float], others: dict[str, Any]) -> float:
+        """Seconds to wait for a library: as many as windows, or 150 times as long as hyperatom takes for one, or 30 times for many; once another has got
+        there, ten times as long as that took."""
+        most = min(max(self.patience * len(which), 150 * min(times), 30 * len(which) * min(times)), 60)
+        best = min((each["seconds"] for each in others.values() if each["reached"]), default=float("inf"))
+        return min(most, max(1.0, 10 * best * len(which)))
 
     def all_cores(self, problem: Problem, count: int, exact: Any, bounds: Any) -> dict[str, Any]:
         """Wall-clock times, by threads where a coder has them."""
@@ -122,10 +127,8 @@ class Measurement:
                 found["SPAMS LARS"] = min(found.get("SPAMS LARS", float("inf")), peer["seconds"])
         return found
 
-    def library(self, ladder: Ladder, problem: Problem, which: list[int], exact: Any, bounds: Any, worth: float) -> dict[str, Any]:
-        """`worth`: seconds that are worth waiting for, if more than the usual patience."""
+    def library(self, ladder: Ladder, problem: Problem, which: list[int], exact: Any, bounds: Any, patience: float) -> dict[str, Any]:
         before = [exact[max(0, i - 1)] for i in which]
-        patience = min(max(self.patience, worth), 60)
         found: dict[str, Any] = {"seconds": 0.0, "reached": False}
         begin = time.monotonic()
         for attempt in attempts_within(patience, ladder, problem, which, before):
@@ -144,7 +147,7 @@ class Measurement:
         few = count if len(problem.K) < MANY else 4
         # The oracle: an objective that is certainly within the accuracy.
         enough = bounds[:few] * (1 + ACCURACY)
-        patience = 60 if few == count else min(max(self.patience, 5 * few * min(times)), 60)
+        patience = 60 if few == count else min(max(3 * self.patience, 5 * few * min(times)), 60)
         found = self.rivals.admm(problem, enough, patience)
         result: dict[str, Any] = {"windows": few, "seconds": patience / few, "reached": False}
         own, taken = [], []
@@ -200,7 +203,7 @@ def today() -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer cells")
-    parser.add_argument("--patience", type=float, default=3.0, help="seconds that a library is given for a cell, at least")
+    parser.add_argument("--patience", type=float, default=1.0, help="seconds that a library is given for a window, unless another has been faster")
     parser.add_argument("--only", default="", help="only cells whose name has this in it")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder with the real scenes")
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release", help="folder of the build")

@@ -239,23 +239,8 @@ LassoSolver::LassoSolver(const AtomGram& K, const CoderOptions& options)
 template <class F>
 void LassoSolver::with_packs(const F& f) const {
   const Index packs = length() / simd::width;
-  static_assert(most_packs == 6);
-  switch (packs) {
-    case 1:
-      return f.template operator()<1>();
-    case 2:
-      return f.template operator()<2>();
-    case 3:
-      return f.template operator()<3>();
-    case 4:
-      return f.template operator()<4>();
-    case 5:
-      return f.template operator()<5>();
-    case 6:
-      return f.template operator()<6>();
-    default:
-      return f.template operator()<0>();
-  }
+  if (packs == 0 || packs > most_packs) return f.template operator()<0>();
+  with_constant<1, most_packs>(packs, f);
 }
 
 /// Which of a pack of slots have another sign in target_, or none.
