@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -40,28 +39,46 @@ double largest_of(const std::vector<double>& squares) {
   return std::isfinite(simd::sum(sum)) ? simd::largest(largest) : infinity;
 }
 
-/// Keeps the items that have the `most` largest values, in their order; `values` are destroyed.
-void keep_largest(size_t most, std::vector<Index>& items, std::vector<double>& values) {
-  constexpr size_t few = 96;
-  const size_t count = items.size();
-  if (count <= most) return;
-  size_t kept = 0;
-  if (count > few) {
-    std::vector<double> sorted = values;
-    const auto last = sorted.begin() + static_cast<std::ptrdiff_t>(most - 1);
-    std::nth_element(sorted.begin(), last, sorted.end(), std::greater<>());
-    for (size_t i = 0; i < count && kept < most; ++i)
-      if (values[i] >= *last) items[kept++] = items[i];
-  } else {  // each is compared with all, without branches: who is larger can't be foreseen
-    values.resize(at(simd::round_up(static_cast<Index>(count))), 0.0);
-    for (size_t i = 0; i < count; ++i) {
-      simd::IntPack larger = {};  // minus how many are
-      for (size_t k = 0; k < count; k += simd::width) larger += simd::load(&values[k]) > values[i];
-      items[kept] = items[i];
-      kept += -(larger[0] + larger[1] + larger[2] + larger[3]) < static_cast<std::int64_t>(most);
-    }
+/// Of few rows, `worst` gets those among the `most` largest squares above `bound` that are not
+/// `known`. Each is compared with all, without branches: which rows these are can't be foreseen.
+void worst_of_few(const std::vector<double>& squares, double bound, const std::vector<char>& known,
+                  size_t most, std::vector<double>& values, std::vector<Index>& worst) {
+  worst.resize(squares.size());
+  values.assign(squares.size() + simd::width, 0.0);
+  size_t count = 0;
+  for (size_t j = 0; j < squares.size(); ++j) {
+    worst[count] = static_cast<Index>(j);
+    values[count] = squares[j];
+    count += squares[j] > bound && !known[j];
   }
-  items.resize(std::min(kept, most));  // more where values are equal
+  values[count] = values[count + 1] = values[count + 2] = 0;  // up to a whole pack
+  size_t kept = 0;
+  for (size_t i = 0; i < count; ++i) {
+    simd::IntPack larger = {};  // minus how many are
+    for (size_t k = 0; k < count; k += simd::width) larger += simd::load(&values[k]) > values[i];
+    worst[kept] = worst[i];
+    kept += -(larger[0] + larger[1] + larger[2] + larger[3]) < static_cast<std::int64_t>(most);
+  }
+  worst.resize(std::min(kept, most));  // more where squares are equal
+}
+
+/// The same of many rows, most of which are passed over once there are `most`.
+void worst_of_many(const std::vector<double>& squares, double bound, const std::vector<char>& known,
+                   size_t most, std::vector<Index>& worst) {
+  worst.clear();  // the worst first
+  const auto look = [&](size_t j) {
+    if (!(squares[j] > bound) || known[j]) return;
+    if (worst.size() == most) worst.pop_back();
+    const auto slighter = [&](Index i) { return squares[at(i)] < squares[j]; };
+    worst.insert(std::find_if(worst.begin(), worst.end(), slighter), static_cast<Index>(j));
+    if (worst.size() == most) bound = squares[at(worst.back())];
+  };
+  size_t j = 0;
+  for (; j + simd::width <= squares.size(); j += simd::width)
+    if (simd::any(simd::load(&squares[j]) > bound))
+      for (size_t i = j; i < j + simd::width; ++i) look(i);
+  for (; j < squares.size(); ++j) look(j);
+  std::sort(worst.begin(), worst.end());
 }
 
 void gather_rows(const Columns& B, const std::vector<Index>& rows, SmallMatrix& target) {
@@ -483,23 +500,15 @@ void JointSolver::check(SparseCode& code) {
 
 /// worst_: the worst violators of the last check(). False when there are none.
 bool JointSolver::find_violators() {
-  const Index d = K_.size();
-  // A check of many atoms costs more than rows that turn out to be superfluous.
-  const size_t most = std::max<size_t>(d < 512 ? 8 : 16, rows_.size() / 4);
+  constexpr Index few = 128;
   const double bound = options_.lambda1 * options_.lambda1 * (1 + 1e-12);
-  worst_.resize(at(d));
-  scale_.resize(at(simd::round_up(d)));  // their squares
-  size_t count = 0;
-  for (Index j = 0; j < d; ++j) {  // without branches: which rows violate can't be foreseen
-    const double square = squares_[at(j)];
-    worst_[count] = j;
-    scale_[count] = square;
-    count += square > bound && !in_set_[at(j)];
-  }
-  worst_.resize(count);
-  scale_.resize(count);
-  keep_largest(most, worst_, scale_);
-  return count > 0;
+  // A check of many atoms costs more than rows that turn out to be superfluous.
+  const size_t most = std::max<size_t>(K_.size() < 512 ? 8 : 16, rows_.size() / 4);
+  if (K_.size() <= few)
+    worst_of_few(squares_, bound, in_set_, most, scale_, worst_);
+  else
+    worst_of_many(squares_, bound, in_set_, most, worst_);
+  return !worst_.empty();
 }
 
 /// GW_ = G_N G_W' E and GN_ = G_N G_N' of the violators N, whose rows of B are in G_, by h_ = K_NW
