@@ -18,7 +18,8 @@ import platform
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -200,49 +201,74 @@ def today() -> str:
     return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def of_cells(document: dict[str, Any], what: str) -> str:
+    """The machine or the date, or which of them stands for how many cells."""
+    counts = Counter(cell.get(what, document[what]) for cell in document["cells"])
+    if len(counts) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{name} ({count} cells)" for name, count in sorted(counts.items()))
+
+
+def options(text: str | None, output: Path) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer cells")
-    parser.add_argument("--patience", type=float, default=1.0, help="seconds that a library is given for a window, unless another has been faster")
     parser.add_argument("--only", default="", help="only cells whose name has this in it")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder with the real scenes")
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release", help="folder of the build")
-    parser.add_argument("-o", "--output", type=Path, default=RESULTS, help="the JSON file to make")
+    parser.add_argument("-o", "--output", type=Path, default=output, help="the JSON file to make")
     parser.add_argument("--resume", action="store_true", help="go on: cells that the file has are not measured again")
-    args = parser.parse_args()
+    return parser
+
+
+def measurement_of(args: argparse.Namespace, patience: float) -> Measurement:
     work = ROOT / "build" / "peers"
     work.mkdir(parents=True, exist_ok=True)
-    rivals = Rivals(args.build / "bench" / "libhyperatom_rivals.so")
-    problems = Problems(args.data, args.build / "bin" / "hyperatom", work)
-    measurement = Measurement(problems, rivals, args.patience)
-    wanted = [cell for cell in cells(args.quick) if args.only in cell.name]
-    document: dict[str, Any] = json.loads(args.output.read_text()) if args.resume and args.output.is_file() else {
-        "date": today(), "machine": processor(), "seed": SEED,
-        "accuracy": ACCURACY, "packages": {name: version(name) for name in PACKAGES}, "cells": []}
+    return Measurement(Problems(args.data, args.build / "bin" / "hyperatom", work), Rivals(args.build / "bench" / "libhyperatom_rivals.so"), patience)
+
+
+def document_of(args: argparse.Namespace, packages: Sequence[str]) -> dict[str, Any]:
+    """What the file has, or one without cells."""
+    if args.resume and args.output.is_file():
+        return dict(json.loads(args.output.read_text()))
+    return {"date": today(), "machine": processor(), "seed": SEED, "accuracy": ACCURACY, "packages": {name: version(name) for name in packages}, "cells": []}
+
+
+def missing(document: dict[str, Any], wanted: list[Cell]) -> list[Cell]:
     known = {Cell(*(each[key] for key in ("atoms", "window", "sigma", "lambda1", "learned"))) for each in document["cells"]}
+    return [cell for cell in wanted if cell not in known]
+
+
+def add(document: dict[str, Any], result: dict[str, Any], output: Path) -> None:
+    """A cell to the document and to its file."""
+    document["cells"].append(result | {"machine": processor(), "date": today()})  # a run that is resumed may have moved
+    partial = output.with_suffix(".part")
+    partial.write_text(json.dumps(document, indent=1))
+    partial.replace(output)
+
+
+def main() -> int:
+    parser = options(__doc__, RESULTS)
+    parser.add_argument("--patience", type=float, default=1.0, help="seconds that a library is given for a window, unless another has been faster")
+    args = parser.parse_args()
+    measurement = measurement_of(args, args.patience)
+    document = document_of(args, PACKAGES)
     warmed: set[bool] = set()
-    for cell in wanted:
-        if cell in known:
-            continue
+    for cell in missing(document, [cell for cell in cells(args.quick) if args.only in cell.name]):
         if (cell.window == 1) not in warmed:  # what libraries compile at their first call is not their speed
-            warm_up(cell.window)
+            warm_up(cell.window, libraries(cell.window).values())
             warmed.add(cell.window == 1)
         result = measurement.cell(cell)
-        result["real"] = problems.scene(SIZES[cell.atoms]).real
-        result["machine"], result["date"] = processor(), today()  # a run that is resumed may have moved
-        document["cells"].append(result)
+        result["real"] = measurement.problems.scene(SIZES[cell.atoms]).real
+        add(document, result, args.output)
         ratios = ratios_of(result)
         print(f"{cell.name:64} {1 / result['seconds']:>10,.0f}/s  rows {result['rows']:5.1f}  " + "  ".join(f"{key} {told(ratio)}" for key, ratio in ratios.items())
               + ("" if result["uncertified"] == 0 and result["gap"] <= ACCURACY else f"  NOT SOLVED: {result['uncertified']}, gap {result['gap']:.1e}"),
               flush=True)
-        partial = args.output.with_suffix(".part")
-        partial.write_text(json.dumps(document, indent=1))
-        partial.replace(args.output)
     print(summary(document["cells"]))
     return 0
 
 
-def warm_up(window: int) -> None:
+def warm_up(window: int, ladders: Iterable[Ladder]) -> None:
     """In this process, so that those it forks find the compiled code."""
     random = np.random.default_rng(SEED)
     D = random.standard_normal((20, 8))
@@ -250,7 +276,7 @@ def warm_up(window: int) -> None:
     K = D.T @ D
     S = 1 if window == 1 else 4
     problem = Problem(np.asfortranarray(K), np.asfortranarray(K[:, :S] * 0.9), np.arange(S, dtype=np.int64)[None], 0.05)
-    for ladder in libraries(window).values():
+    for ladder in ladders:
         next(iter(ladder(problem, [0], [np.zeros((8, S))])))
 
 

@@ -124,12 +124,13 @@ class Problems:
                         "--seed", str(SEED), "-o", folder, "--overwrite", "--quiet"], check=True, stdout=subprocess.DEVNULL)
         return tensor_of(folder / "model.safetensors", "dictionary")[:, :atoms]
 
-    def windows(self, cell: Cell) -> Array:
+    def windows(self, cell: Cell, count: int | None = None) -> Array:
         """S pixel numbers a window, the centre first, in raster order from the middle of the scene on."""
+        count = count or (COUNTS[cell.atoms] if cell.window > 1 else SINGLE)
         rows, cols = self.scene(SIZES[cell.atoms]).labels.shape
         reach = (round(cell.window**0.5) - 1) // 2
         offsets = sorted(itertools.product(range(-reach, reach + 1), repeat=2), key=lambda o: (o != (0, 0), o))
-        centres = [(r, c) for r in range(rows // 2, rows - reach) for c in range(reach, cols - reach)][:COUNTS[cell.atoms] if cell.window > 1 else SINGLE]
+        centres = [(r, c) for r in range(rows // 2, rows - reach) for c in range(reach, cols - reach)][:count]
         return np.array([[(r + i) * cols + c + j for i, j in offsets] for r, c in centres], dtype=np.int64)
 
 

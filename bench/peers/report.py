@@ -6,7 +6,6 @@ from __future__ import annotations
 import itertools
 import json
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import matplotlib
 matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-from measure import RESULTS, ROOT, geometric_mean, ratios_of, summary, told  # noqa: E402
+from measure import RESULTS, ROOT, geometric_mean, of_cells, ratios_of, summary, told  # noqa: E402
 from problems import cells as all_cells  # noqa: E402
 
 PAGE = ROOT / "docs" / "peers.md"
@@ -98,14 +97,6 @@ def plot(cells: Cells) -> None:
         axis.grid(alpha=0.3)
     axes[0].legend(fontsize=7)
     figure.savefig(PLOT, metadata={"Date": None})
-
-
-def of_cells(document: dict[str, Any], what: str) -> str:
-    """The machine or the date, or which of them stands for how many cells."""
-    counts = Counter(cell.get(what, document[what]) for cell in document["cells"])
-    if len(counts) == 1:
-        return next(iter(counts))
-    return ", ".join(f"{name} ({count} cells)" for name, count in sorted(counts.items()))
 
 
 def main() -> int:
