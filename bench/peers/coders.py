@@ -136,13 +136,14 @@ def timed(work: Callable[[], Any], clock: Callable[[], float] = time.thread_time
     return clock() - begin, result
 
 
-def spams_lars(cholesky: bool, threads: int = 1) -> Ladder:
+def spams_lars(cholesky: bool, threads: int = 1, longest: int = -1) -> Ladder:
+    """`longest`: the rows that a path may have, for which every call gets memory; -1: as many as atoms."""
     def ladder(p: Problem, which: list[int], before: list[Array]) -> Iterator[Attempt]:
         import spams
         B = np.asfortranarray(np.hstack([p.B(i) for i in which]))
         X = np.zeros(B.shape, order="F")  # read for its height, the longest path, and the length of its columns
         X[0] = 1
-        seconds, codes = timed(lambda: spams.lasso(X, Q=p.K, q=B, lambda1=p.lambda1, mode=2, cholesky=cholesky, numThreads=threads),
+        seconds, codes = timed(lambda: spams.lasso(X, Q=p.K, q=B, lambda1=p.lambda1, mode=2, cholesky=cholesky, numThreads=threads, L=longest),
                                time.thread_time if threads == 1 else time.perf_counter)
         dense = codes.toarray()
         yield Attempt(0, seconds / len(which), [dense[:, [k]] for k in range(len(which))])
