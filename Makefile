@@ -4,7 +4,7 @@ export JOBS
 BUILD_RELEASE = cmake --preset release && cmake --build --preset release --parallel $(JOBS)
 
 .NOTPARALLEL:
-.PHONY: all deps demo test asan tsan bench bench-peers bench-scaling paper wheel format check golden clean help
+.PHONY: all deps demo test asan tsan bench bench-peers bench-notes bench-scaling paper wheel format check golden clean help
 
 all: ## release build into build/release (installs nothing)
 	@$(BUILD_RELEASE)
@@ -41,6 +41,11 @@ bench-peers: build/venv-peers/.installed ## the coder beside its peers from PyPI
 	@$(BUILD_RELEASE) --target hyperatom_cli hyperatom_rivals
 	@build/venv-peers/bin/python bench/peers/measure.py $(if $(QUICK),--quick -o build/peers/quick.json) $(if $(DATA),--data $(DATA))
 	@$(if $(QUICK),,build/venv-peers/bin/python bench/peers/report.py)
+
+bench-notes: build/venv-peers/.installed ## the coder beside the prototype of the performance notes, on real scenes; half an hour, or QUICK=1: two minutes
+	@scripts/install_deps.sh --dev
+	@$(BUILD_RELEASE) --target hyperatom_cli hyperatom_rivals
+	@build/venv-peers/bin/python bench/peers/notes.py $(if $(QUICK),--quick -o build/peers/notes-quick.json) $(if $(DATA),--data $(DATA))
 
 bench-scaling: build/venv-peers/.installed ## whole scenes and training: time, threads, memory; half an hour, or QUICK=1: minutes
 	@scripts/install_deps.sh --dev
