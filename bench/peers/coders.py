@@ -17,6 +17,7 @@ import numpy as np
 
 from judge import ACCURACY, Array
 
+LONGEST = 300  # rows of LARS's paths, far more than they have: with room for all of 3,921 a call would spend 0.3 s on memory, as much as on some hundred pixels
 RHOS = (0.03, 0.01, 0.1, 0.003, 0.001)  # the likely ones first: others stop where they need more iterations
 
 
@@ -136,14 +137,13 @@ def timed(work: Callable[[], Any], clock: Callable[[], float] = time.thread_time
     return clock() - begin, result
 
 
-def spams_lars(cholesky: bool, threads: int = 1, longest: int = -1) -> Ladder:
-    """`longest`: the rows that a path may have, for which every call gets memory; -1: as many as atoms."""
+def spams_lars(cholesky: bool, threads: int = 1) -> Ladder:
     def ladder(p: Problem, which: list[int], before: list[Array]) -> Iterator[Attempt]:
         import spams
         B = np.asfortranarray(np.hstack([p.B(i) for i in which]))
         X = np.zeros(B.shape, order="F")  # read for its height, the longest path, and the length of its columns
         X[0] = 1
-        seconds, codes = timed(lambda: spams.lasso(X, Q=p.K, q=B, lambda1=p.lambda1, mode=2, cholesky=cholesky, numThreads=threads, L=longest),
+        seconds, codes = timed(lambda: spams.lasso(X, Q=p.K, q=B, lambda1=p.lambda1, mode=2, cholesky=cholesky, numThreads=threads, L=min(LONGEST, len(p.K))),
                                time.thread_time if threads == 1 else time.perf_counter)
         dense = codes.toarray()
         yield Attempt(0, seconds / len(which), [dense[:, [k]] for k in range(len(which))])

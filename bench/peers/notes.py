@@ -60,7 +60,6 @@ COUNTS = {45: 2000, 80: 2000, 997: 200, 3921: 100}  # windows, as in the notes
 SINGLES = {45: 2000, 80: 2000, 997: 2000, 3921: 500}  # pixels of S = 1
 SAMPLE = 20  # windows that are judged
 BESIDE_ADMM = 200  # windows that ADMM codes; of many atoms only the first four of them
-LONGEST = 300  # rows of LARS's paths, far more than they have: with room for 3,921 a call would spend 0.3 s on memory, as much as on the pixels
 SECONDS = 5.0  # that repeats go on for, at least three: what else the machine does comes and goes
 PATIENCE = 10.0  # seconds that ADMM is given for a window, thrice, with many atoms
 
@@ -127,7 +126,7 @@ def measured(measurement: measure.Measurement, cell: Cell) -> dict[str, Any]:
     begin = time.monotonic()
     while len(times) < 3 or time.monotonic() - begin < SECONDS:
         if cell.window == 1:
-            peer = measurement.library(spams_lars(cholesky=False, longest=min(LONGEST, cell.atoms)), problem, judged, exact, bounds, 60)
+            peer = measurement.library(spams_lars(cholesky=False), problem, judged, exact, bounds, 60)
             if not peer["reached"]:
                 raise SystemExit(f"notes.py: {cell.name}: SPAMS' LARS did not get to {ACCURACY:g}, so there is no yardstick: {peer}")
             result["lars"] = min(peer, result.get("lars", peer), key=lambda each: each["seconds"])
