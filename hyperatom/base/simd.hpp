@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -81,6 +82,14 @@ inline Pack subtract_product(Pack c, Pack a, Pack b) {
 #else
   return c - a * b;
 #endif
+}
+
+inline Pack larger(Pack a, Pack b) { return a > b ? a : b; }
+
+inline Pack smaller(Pack a, Pack b) { return a < b ? a : b; }
+
+inline Pack magnitude(Pack v) {
+  return (Pack)((IntPack)v & std::numeric_limits<std::int64_t>::max());
 }
 
 inline double sum(Pack v) { return (v[0] + v[2]) + (v[1] + v[3]); }
@@ -166,13 +175,6 @@ inline Pack exp_of_nonpositive(Pack x) {
   std::memcpy(&result, &bits, sizeof result);
   result = x == x ? result : x;
   return underflow ? Pack{0, 0, 0, 0} : result;
-}
-
-/// x[i] = exp(x[i]) for n values <= 0.
-inline void exp_of_nonpositive(double* x, Index n) {
-  Index i = 0;
-  for (; i + width <= n; i += width) store(x + i, exp_of_nonpositive(load(x + i)));
-  if (i < n) store_part(x + i, exp_of_nonpositive(load_part(x + i, n - i)), n - i);
 }
 
 }  // namespace hyperatom::simd

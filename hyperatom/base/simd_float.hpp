@@ -2,7 +2,9 @@
 // because something exact judges them.
 #pragma once
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "hyperatom/base/simd.hpp"
@@ -50,20 +52,16 @@ inline FloatPack largest(FloatPack v) {
 
 typedef std::int32_t FloatMask __attribute__((vector_size(32)));
 
-inline FloatPack magnitude(FloatPack v) {
-  return (FloatPack)((FloatMask)v & std::numeric_limits<std::int32_t>::max());
+/// Places of up to 128 values fit the last bits of a float, which are worth 1e-5 of it.
+inline constexpr std::int32_t place_bits = 127;
+
+/// |v| with its places, from `first` on, in the last bits: the largest of many says where it is.
+inline FloatPack with_places(FloatPack v, std::int32_t first) {
+  constexpr std::int32_t kept = std::numeric_limits<std::int32_t>::max() - place_bits;
+  return (FloatPack)(((FloatMask)v & kept) | (FloatMask{0, 1, 2, 3, 4, 5, 6, 7} + first));
 }
 
-/// Bit i: whether lane i, all ones or zero, is set.
-inline unsigned bits(FloatMask v) {
-#ifdef __AVX__
-  return static_cast<unsigned>(_mm256_movemask_ps((__m256)v));
-#else
-  unsigned set = 0;
-  for (unsigned i = 0; i < float_width; ++i) set |= static_cast<unsigned>(v[i] & 1) << i;
-  return set;
-#endif
-}
+inline Index place_of(float v) { return std::bit_cast<std::int32_t>(v) & place_bits; }
 
 /// Four doubles as floats.
 inline void store_rounded(float* p, Pack v) {

@@ -46,8 +46,6 @@ IntPack places(Index first) { return IntPack{0, 1, 2, 3} + first; }
 /// v where `mask` is set, else zero.
 Pack only(IntPack mask, Pack v) { return (Pack)((IntPack)v & mask); }
 
-Pack magnitude(Pack v) { return only(IntPack{} + std::numeric_limits<std::int64_t>::max(), v); }
-
 /// Of four rows from a column.
 Pack gather(const double* column, const Index* rows) {
   return Pack{column[rows[0]], column[rows[1]], column[rows[2]], column[rows[3]]};
@@ -144,8 +142,6 @@ inline void update(double* Q, Index stride, const double* scaled, const double* 
   }
 }
 
-Pack larger(Pack a, Pack b) { return a > b ? a : b; }
-
 /// `packs` packs of g = b - sum_i a_i columns_i, from `row` on, over `count` columns; their largest
 /// magnitudes. Not inlined, and the compiler must not see what `row` adds to an address: it would
 /// keep the address of every pack, more than there are registers.
@@ -174,14 +170,14 @@ template <int packs>
   simd::clear(largest);
 #pragma GCC unroll 12
   for (int p = 0; p < packs; ++p) {
-    largest[p % 2] = larger(magnitude(sums[p]), largest[p % 2]);
+    largest[p % 2] = simd::larger(simd::magnitude(sums[p]), largest[p % 2]);
     simd::store(g + p * simd::width, sums[p]);
   }
-  return larger(largest[0], largest[1]);
+  return simd::larger(largest[0], largest[1]);
 }
 
 /// g = from + scale sum_i x_i columns_i over `packs` packs and `count` columns, a multiple of four;
-/// the first row with the largest |g|, or -1 where that is not more than `bound`. Where registers
+/// a row with the largest |g|, or -1 where that is not more than `bound`. Where registers
 /// allow, even and odd columns have sums of their own.
 template <int packs>
 [[gnu::noinline]] Index rough_look(const float* const* columns, const float* x, Index count,
@@ -198,7 +194,7 @@ template <int packs>
         sums[i % ways][p] = simd::multiply_add(
             factor, simd::load(columns[k + i] + p * simd::float_width), sums[i % ways][p]);
     }
-  FloatPack sizes[packs], largest[2];
+  FloatPack largest[2];
   simd::clear(largest);
 #pragma GCC unroll 12
   for (int p = 0; p < packs; ++p) {
@@ -206,16 +202,11 @@ template <int packs>
     if constexpr (ways == 2) sum += sums[1][p];
     sum = simd::multiply_add(simd::broadcast(scale), sum, simd::load(from + p * simd::float_width));
     simd::store(g + p * simd::float_width, sum);
-    sizes[p] = simd::magnitude(sum);
-    largest[p % 2] = simd::larger(sizes[p], largest[p % 2]);
+    largest[p % 2] = simd::larger(simd::with_places(sum, p * static_cast<int>(simd::float_width)),
+                                  largest[p % 2]);
   }
-  const FloatPack most = simd::largest(simd::larger(largest[0], largest[1]));
-  if (!(most[0] > bound)) return -1;
-  std::uint64_t found[2] = {};
-#pragma GCC unroll 12
-  for (int p = 0; p < packs; ++p)
-    found[p / 8] |= std::uint64_t{simd::bits(sizes[p] == most)} << p % 8 * simd::float_width;
-  return found[0] != 0 ? std::countr_zero(found[0]) : 64 + std::countr_zero(found[1]);
+  const float most = simd::largest(simd::larger(largest[0], largest[1]))[0];
+  return most > bound ? simd::place_of(most) : -1;
 }
 
 }  // namespace
@@ -529,7 +520,8 @@ void LassoSolver::residual() {
   Pack largest = {};
   Index row = 0;
   const auto take = [&]<int packs> {
-    largest = larger(residual_block<packs>(b_.data(), columns, a, count, row, g_.data()), largest);
+    largest =
+        simd::larger(residual_block<packs>(b_.data(), columns, a, count, row, g_.data()), largest);
     row += packs * simd::width;
   };
   while (row + 48 <= d) take.operator()<12>();  // as many sums as there are registers
@@ -568,7 +560,7 @@ Certificate LassoSolver::certificate(double kappa) const {
   Pack norms = {}, code_target = {}, code_residual = {};
   for (Index i = 0; i < slots_; i += simd::width) {
     const Pack a = simd::load(a_.data() + i);
-    norms += magnitude(a);
+    norms += simd::magnitude(a);
     code_target = simd::multiply_add(a, gather(b_.data(), rows_.data() + i), code_target);
     code_residual = simd::multiply_add(a, gather(g_.data(), rows_.data() + i), code_residual);
   }
@@ -582,7 +574,7 @@ Index LassoSolver::worst_violator() const {
   if (!(largest_ > bound)) return -1;
   // It is nearly always the row with the largest |g_j| of all.
   const auto is_largest = [g = g_.data(), largest = largest_](Index j) {
-    return magnitude(simd::load(g + j)) == largest;
+    return simd::magnitude(simd::load(g + j)) == largest;
   };
   Index worst = find(static_cast<Index>(g_.size()), is_largest);
   if (slot_[at(worst)] < 0) return worst;

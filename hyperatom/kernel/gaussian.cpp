@@ -9,7 +9,7 @@ namespace {
 
 class GaussianKernel final : public Kernel {
  public:
-  explicit GaussianKernel(double sigma) : sigma_(sigma) {}
+  explicit GaussianKernel(double sigma) : sigma_(sigma), scale_(-1 / sigma) {}
 
   using Kernel::gram;
 
@@ -19,15 +19,16 @@ class GaussianKernel final : public Kernel {
     inner_products(X, Y, K);
     const Vector x = squared_norms(X);
     const Vector y = squared_norms(Y);
-    const double scale = -1 / sigma_;
+    const Index rows = K.rows(), whole = rows / simd::width * simd::width;
     for (Index j = 0; j < K.cols(); ++j) {
-      double* column = K.data() + j * K.outerStride();
-      for (Index i = 0; i < K.rows(); ++i) {
-        const double square = (x[i] + y[j]) - 2 * column[i];
-        column[i] =
-            scale * (square < 0 ? 0 : square);  // rounding may leave it below; a NaN stays one
-      }
-      simd::exp_of_nonpositive(column, K.rows());
+      double* const column = K.data() + j * K.outerStride();
+      for (Index i = 0; i < whole; i += simd::width)
+        simd::store(column + i, entries(simd::load(column + i), simd::load(&x[i]), y[j]));
+      if (const Index rest = rows - whole; rest > 0)
+        simd::store_part(
+            column + whole,
+            entries(simd::load_part(column + whole, rest), simd::load_part(&x[whole], rest), y[j]),
+            rest);
     }
   }
 
@@ -48,7 +49,14 @@ class GaussianKernel final : public Kernel {
   }
 
  private:
-  double sigma_;
+  /// k of a pack of pixels and one, by their inner products and squared norms.
+  simd::Pack entries(simd::Pack products, simd::Pack squares, double square) const {
+    simd::Pack distance = (squares + square) - 2 * products;
+    distance = distance < 0 ? simd::Pack{} : distance;  // rounding may leave it there; a NaN stays
+    return simd::exp_of_nonpositive(scale_ * distance);
+  }
+
+  double sigma_, scale_;
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include "hyperatom/base/error.hpp"
 #include "hyperatom/base/parallel.hpp"
+#include "hyperatom/base/simd.hpp"
 #include "hyperatom/kernel/kernel.hpp"
 #include "hyperatom/scene/neighborhoods.hpp"
 
@@ -46,18 +47,21 @@ struct ColumnRows {
 };
 
 /// The class of the highest score, the first of equals, and how far it is above the next. Without
-/// branches: which class it is can't be foreseen.
+/// branches, since which class it is can't be foreseen: of packs the compiler makes none.
 struct Winner {
   Index best = 0;
   double lead = 0;
 
   explicit Winner(const Vector& scores) {
-    double highest = scores[0], next = -std::numeric_limits<double>::infinity();
+    simd::Pack most = simd::broadcast(scores[0]);
+    simd::Pack next = simd::broadcast(-std::numeric_limits<double>::infinity());
     for (Index c = 1; c < scores.size(); ++c) {
-      next = std::max(next, std::min(scores[c], highest));
-      highest = std::max(highest, scores[c]);
+      const simd::Pack score = simd::broadcast(scores[c]);
+      next = simd::larger(simd::smaller(score, most), next);
+      most = simd::larger(score, most);
     }
-    lead = highest - next;
+    const double highest = most[0];
+    lead = highest - next[0];
     for (Index first = 0; first < scores.size(); first += 64) {
       std::uint64_t found = 0;
       for (Index c = first; c < std::min(scores.size(), first + 64); ++c)

@@ -19,21 +19,17 @@ std::int64_t ulps(double a, double b) {
   return x < y ? y - x : x - y;
 }
 
-double exp_of(double x) {
-  simd::exp_of_nonpositive(&x, 1);
-  return x;
-}
+double exp_of(double x) { return simd::exp_of_nonpositive(simd::broadcast(x))[0]; }
 
 TEST(SimdExp, WithinTwoUlpOfTheStandardLibrary) {
   constexpr int n = 1 << 20;
   std::int64_t worst = 0;
-  std::vector<double> grid(4), values;
   // From -708 to 0 evenly, and towards 0 by powers of two, where exp(x) is next to 1.
   for (int i = 0; i < n; i += 4) {
-    for (int k = 0; k < 4; ++k) grid[static_cast<size_t>(k)] = -708.0 * (n - i - k) / n;
-    values = grid;
-    simd::exp_of_nonpositive(values.data(), 4);
-    for (size_t k = 0; k < 4; ++k) worst = std::max(worst, ulps(values[k], std::exp(grid[k])));
+    simd::Pack x = {};
+    for (int k = 0; k < 4; ++k) x[k] = -708.0 * (n - i - k) / n;
+    const simd::Pack values = simd::exp_of_nonpositive(x);
+    for (int k = 0; k < 4; ++k) worst = std::max(worst, ulps(values[k], std::exp(x[k])));
   }
   EXPECT_LE(worst, 2);
   for (int e = 0; e < 60; ++e)
@@ -67,14 +63,11 @@ TEST(SimdExp, NotANumberStaysOne) {
 
 /// A value does not depend on its place, nor on its neighbours.
 TEST(SimdExp, LanesAreIndependent) {
-  for (Index n = 1; n <= 19; ++n)
-    for (Index place = 0; place < n; ++place) {
-      std::vector<double> x(static_cast<size_t>(n), -1000.0);
-      for (Index i = 0; i < n; ++i) x[static_cast<size_t>(i)] = i % 2 == 0 ? 0 : -3.5;
-      x[static_cast<size_t>(place)] = -0.73;
-      simd::exp_of_nonpositive(x.data(), n);
-      EXPECT_EQ(x[static_cast<size_t>(place)], exp_of(-0.73));
-    }
+  for (int place = 0; place < simd::width; ++place) {
+    simd::Pack x = {0, -3.5, -1000, std::numeric_limits<double>::quiet_NaN()};
+    x[place] = -0.73;
+    EXPECT_EQ(simd::exp_of_nonpositive(x)[place], exp_of(-0.73));
+  }
 }
 
 TEST(Simd, PartsReadAndWriteNothingBeyond) {
