@@ -10,31 +10,34 @@ namespace {
 
 using simd::Pack;
 
-/// Adds the squares of `cols` columns of G to the two packs of rows starting at `row`.
-template <int cols>
+/// Adds the squares of `cols` columns of G to `packs` packs of rows starting at `row`.
+template <int packs, int cols>
 void add_squares(const AtomGram& K, const double* const* b, std::span<const Index> rows,
-                 const SmallMatrix& A, Index row, Index first, Pack& low, Pack& high) {
-  Pack g[cols][2];
-  for (int c = 0; c < cols; ++c) {
-    g[c][0] = simd::load(b[c]);
-    g[c][1] = simd::load(b[c] + simd::width);
-  }
+                 const SmallMatrix& A, Index row, Index first, Pack* squares) {
+  Pack g[cols][packs];
+#pragma GCC unroll 6
+  for (int c = 0; c < cols; ++c)
+#pragma GCC unroll 4
+    for (int p = 0; p < packs; ++p) g[c][p] = simd::load(b[c] + p * simd::width);
   for (size_t w = 0; w < rows.size(); ++w) {
     const double* k = K.col(rows[w]) + row;
     __builtin_prefetch(k + 4 * AtomGram::block);  // too many columns for the processor to foresee
-    const Pack k0 = simd::load(k);
-    const Pack k1 = simd::load(k + simd::width);
+    if (packs == 4) __builtin_prefetch(k + 5 * AtomGram::block);
+    Pack ks[packs];
+#pragma GCC unroll 4
+    for (int p = 0; p < packs; ++p) ks[p] = simd::load(k + p * simd::width);
     const double* a = A.row(static_cast<Index>(w)) + first;
+#pragma GCC unroll 6
     for (int c = 0; c < cols; ++c) {
       const Pack ac = simd::broadcast(a[c]);
-      g[c][0] = simd::subtract_product(g[c][0], ac, k0);
-      g[c][1] = simd::subtract_product(g[c][1], ac, k1);
+#pragma GCC unroll 4
+      for (int p = 0; p < packs; ++p) g[c][p] = simd::subtract_product(g[c][p], ac, ks[p]);
     }
   }
-  for (int c = 0; c < cols; ++c) {
-    low = simd::multiply_add(g[c][0], g[c][0], low);
-    high = simd::multiply_add(g[c][1], g[c][1], high);
-  }
+#pragma GCC unroll 6
+  for (int c = 0; c < cols; ++c)
+#pragma GCC unroll 4
+    for (int p = 0; p < packs; ++p) squares[p] = simd::multiply_add(g[c][p], g[c][p], squares[p]);
 }
 
 }  // namespace
@@ -42,34 +45,40 @@ void add_squares(const AtomGram& K, const double* const* b, std::span<const Inde
 void residual_row_squares(const AtomGram& K, const Columns& B, std::span<const Index> rows,
                           const SmallMatrix& A, std::vector<double>& squares) {
   static_assert(AtomGram::block == 2 * simd::width);
-  constexpr int group = 6;  // six columns of two packs each: twelve of the sixteen registers
   const Index d = K.size();
-  const Index parts = (B.cols() + group - 1) / group;  // of nearly equal size
   squares.resize(static_cast<size_t>(d));
-  for (Index row = 0; row < d; row += AtomGram::block) {
-    const Index count = std::min(AtomGram::block, d - row);
-    Pack low = {};
-    Pack high = {};
-    double padded[group][AtomGram::block];  // the last block of B is shorter than a pack
-    if (count < AtomGram::block) std::fill_n(padded[0], group * AtomGram::block, 0.0);
+  Index row = 0;
+  const auto take = [&]<int packs> {
+    constexpr int group = 12 / packs;  // twelve sums in the sixteen registers
+    constexpr Index height = packs * simd::width;
+    const Index parts = (B.cols() + group - 1) / group;  // of nearly equal size
+    const Index count = std::min(height, d - row);
+    Pack sums[packs] = {};
+    double padded[group][height];  // the last block of B is shorter
+    if (count < height) std::fill_n(padded[0], group * height, 0.0);
     const double* b[group];
     for (Index part = 0; part < parts; ++part) {
       const Index s = part * B.cols() / parts, cols = (part + 1) * B.cols() / parts - s;
       for (Index c = 0; c < cols; ++c) {
         b[c] = B.col(s + c) + row;
-        if (count < AtomGram::block) {
+        if (count < height) {
           std::copy_n(b[c], count, padded[c]);
           b[c] = padded[c];
         }
       }
       with_constant<1, group>(cols,
-                              [&]<int n> { add_squares<n>(K, b, rows, A, row, s, low, high); });
+                              [&]<int n> { add_squares<packs, n>(K, b, rows, A, row, s, sums); });
     }
-    double block[AtomGram::block];
-    simd::store(block, low);
-    simd::store(block + simd::width, high);
+    double block[height];
+    for (int p = 0; p < packs; ++p) simd::store(block + p * simd::width, sums[p]);
     std::copy_n(block, count, squares.data() + row);
-  }
+    row += height;
+  };
+  // Few columns by tall blocks, which multiply more with every number of A that they read; many by
+  // wide ones, which pass over K less often.
+  if (B.cols() <= 12)
+    while (row + 2 * AtomGram::block <= d) take.template operator()<4>();
+  while (row < d) take.template operator()<2>();
 }
 
 }  // namespace hyperatom

@@ -88,7 +88,7 @@ void expect_normalizer(const Normalizer& normalizer, Index features) {
          "normalizer is '{}', expected one of {}", normalizer.kind, join(kinds));
   Index bands = features;
   if (learns_from_noise(normalizer.kind)) {
-    const Matrix& mix = normalizer.mix;
+    const RowMatrix& mix = normalizer.mix;
     expect(mix.rows() == features && mix.cols() >= features,
            "normalizer.mix is {} x {}, expected {} (features of an atom) x as many bands or more",
            mix.rows(), mix.cols(), features);

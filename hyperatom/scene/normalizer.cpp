@@ -189,7 +189,7 @@ Matrix Normalizer::apply(const Eigen::Ref<const MatrixF>& pixels) const {
   }
   if (!mixes) return result;
   Matrix mixed(features(), pixels.cols());
-  inner_products(Matrix(mix.transpose()), result, mixed);
+  inner_products(Eigen::Map<const Matrix>(mix.data(), bands(), features()), result, mixed);
   for (Index j = 0; how.unit && j < mixed.cols(); ++j) make_unit(mixed.col(j));
   return mixed;
 }

@@ -31,7 +31,7 @@ struct Normalizer {
   std::string kind = "none";
   Vector offset;  ///< bands
   Vector scale;   ///< bands
-  Matrix mix;     ///< features x bands of mnf, else empty
+  RowMatrix mix;  ///< features x bands of mnf, else empty
 
   /// Columns of two pixels that are neighbours in the scene.
   using Pair = std::array<Index, 2>;
