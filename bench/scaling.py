@@ -186,7 +186,7 @@ def classification(tools: Tools, plan: Plan) -> list[dict[str, Any]]:
             model = made["model"]
             one, two = in_turn(plan.repeats, lambda: tools.classify(scene, model), lambda: tools.classify(scene, model, 2))
             found.append({"scene": name, "normalize": normalize, "training_pixels": made["training_pixels"], "kernel": made["kernel"], "lambda1": made["lambda1"], "one": one, "two": two, "svm": rival,
-                          **tools.parts("classify", plan.repeats, scene.cube, model)})
+                          **tools.parts("classify", 3 * plan.repeats, scene.cube, model)})
             print(f"{name}, {normalize}, S = {window}, lambda1 = {made['lambda1']:g}: classify {one['wall']:.2f} s, two threads {two['wall']:.2f} s, in memory {found[-1]['whole']:.2f} s", flush=True)
     return found
 
