@@ -8,6 +8,8 @@
 #include <limits>
 #include <vector>
 
+#include "hyperatom/base/simd_float.hpp"
+
 namespace hyperatom {
 namespace {
 
@@ -67,6 +69,22 @@ TEST(SimdExp, LanesAreIndependent) {
     simd::Pack x = {0, -3.5, -1000, std::numeric_limits<double>::quiet_NaN()};
     x[place] = -0.73;
     EXPECT_EQ(simd::exp_of_nonpositive(x)[place], exp_of(-0.73));
+  }
+}
+
+/// The largest of 96 floats, of either sign, is found in its place, with all but 1e-5 of its size.
+TEST(Simd, TheLargestSaysWhereItIs) {
+  for (Index place = 0; place < 96; ++place) {
+    std::vector<float> values(96, -0.7F);
+    for (size_t i = 0; i < 96; i += 2) values[i] = 0.6F;
+    values[static_cast<size_t>(place)] = place % 3 == 0 ? 0.71F : -0.71F;
+    simd::FloatPack largest = {};
+    for (int p = 0; p < 12; ++p)
+      largest = simd::larger(
+          simd::with_places(simd::load(&values[static_cast<size_t>(8 * p)]), 8 * p), largest);
+    const float most = simd::largest(largest)[0];
+    EXPECT_EQ(simd::place_of(most), place);
+    EXPECT_NEAR(most, 0.71F, 1.6e-5F * 0.71F);
   }
 }
 
