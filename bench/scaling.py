@@ -312,7 +312,7 @@ PARTS: dict[str, Callable[[Tools, Plan], Any]] = {"classification": classificati
 
 def measured(document: Document) -> str:
     """When, part by part."""
-    return ", ".join(f"{part} on {told['date']} (load {told['load']:.1f} at its beginning)" for part, told in document["measured"].items())
+    return ", ".join(f"{part} on {told['date']} ({told['machine']}, load {told['load']:.1f} at its beginning)" for part, told in document["measured"].items())
 
 
 def main() -> int:
@@ -324,11 +324,11 @@ def main() -> int:
     args = parser.parse_args()
     plan = QUICK if args.quick else FULL
     document: Document = json.loads(args.output.read_text()) if args.part else {"measured": {}}
-    document |= {"machine": processor(), "cores": os.cpu_count(), "seed": SEED, "plan": asdict(plan)}
+    document |= {"cores": os.cpu_count(), "seed": SEED, "plan": asdict(plan)}
     with tempfile.TemporaryDirectory() as folder:
         tools = Tools(args.build, Path(folder))
         for part in args.part or PARTS:
-            document["measured"][part] = {"date": datetime.datetime.now(datetime.UTC).date().isoformat(), "load": os.getloadavg()[0]}
+            document["measured"][part] = {"machine": processor(), "date": datetime.datetime.now(datetime.UTC).date().isoformat(), "load": os.getloadavg()[0]}
             document[part] = PARTS[part](tools, plan)
     args.output.parent.mkdir(parents=True, exist_ok=True)
     args.output.write_text(json.dumps(document, indent=1) + "\n")

@@ -68,7 +68,7 @@ def page(document: Document) -> str:
     base = f"{plan['side']} x {plan['side']} pixels, 100 bands, 9 classes, 1,000 training pixels, d = 45, S = 9"
     return "\n".join([
         "# Whole scenes and training", "",
-        f"Made by `bench/scaling_report.py` from `bench/results/scaling.json`, which `make bench-scaling` measured ({document['machine']}, {document['cores']} cores, seed {document['seed']}): "
+        f"Made by `bench/scaling_report.py` from `bench/results/scaling.json`, which `make bench-scaling` measured ({document['cores']} cores, seed {document['seed']}): "
         f"{measured(document)}. How it measures: [benchmarks](benchmarks.md#whole-scenes-and-training).", "",
         *aims_table(document), "",
         "## A map", "",

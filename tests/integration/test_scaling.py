@@ -99,7 +99,7 @@ def document() -> scaling.Document:
                 "read": 0.1, "normalise": 0.1, "gram": 1.2, "bare": 1.0, "whole": 2.5, "wall_one": 2.5, "wall_two": 1.3, "one": run(2.9), "two": run(1.5),
                 "svm": {"kernel": "gaussian(sigma=0.3)", "cost": 10.0, "support_vectors": 1234, "pixels": 90, "differ": 0, "seconds": 4.0}}
 
-    return {"measured": {part: {"date": "2026-01-01", "load": 0.25} for part in scaling.PARTS}, "machine": "a machine", "cores": 2, "seed": 0, "plan": {"rows": 610, "training": 3921, "side": 200},
+    return {"measured": {part: {"machine": "a machine", "date": "2026-01-01", "load": 0.25} for part in scaling.PARTS}, "cores": 2, "seed": 0, "plan": {"rows": 610, "training": 3921, "side": 200},
             "classification": [cell(1), cell(9)],
             "training": {"epochs": 60, "kernel": "gaussian(sigma=0.3)", "lambda1": 0.12, "one": run(10), "two": run(5.2),
                          "epoch": {"pixels": 997, "features": 200, "atoms": 80, "window": 9, "active": 20.5, "epoch": 0.12, "coding_afresh": 0.11, "coding_warm": 0.1},
