@@ -233,8 +233,12 @@ def document_of(args: argparse.Namespace, packages: Sequence[str]) -> dict[str, 
     return {"date": today(), "machine": processor(), "seed": SEED, "accuracy": ACCURACY, "packages": {name: version(name) for name in packages}, "cells": []}
 
 
+def cell_of(result: dict[str, Any]) -> Cell:
+    return Cell(*(result[key] for key in ("atoms", "window", "sigma", "lambda1", "learned")))
+
+
 def missing(document: dict[str, Any], wanted: list[Cell]) -> list[Cell]:
-    known = {Cell(*(each[key] for key in ("atoms", "window", "sigma", "lambda1", "learned"))) for each in document["cells"]}
+    known = set(map(cell_of, document["cells"]))
     return [cell for cell in wanted if cell not in known]
 
 

@@ -22,6 +22,7 @@ import measure  # first: it sets the number of threads before NumPy starts
 import numpy as np
 from coders import Problem, Rivals, spams_lars
 from judge import ACCURACY, dual, gap
+from measure import cell_of
 from problems import FILES, SIZES, Cell
 
 RESULTS = measure.ROOT / "bench" / "results" / "notes.json"
@@ -82,10 +83,6 @@ NOTES = section_4()
 
 def cells(quick: bool) -> list[Cell]:
     return [cell for cell in NOTES if not quick or (cell.atoms <= 80 and cell.sigma == 1 and cell.lambda1 == 0.01)]
-
-
-def cell_of(result: dict[str, Any]) -> Cell:
-    return Cell(*(result[key] for key in ("atoms", "window", "sigma", "lambda1", "learned")))
 
 
 def admm_of(cell: Cell) -> tuple[float, float, float | None] | None:
