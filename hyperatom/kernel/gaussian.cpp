@@ -9,7 +9,7 @@ namespace {
 
 class GaussianKernel final : public Kernel {
  public:
-  explicit GaussianKernel(double sigma) : sigma_(sigma), scale_(-1 / sigma) {}
+  explicit GaussianKernel(double sigma) : sigma_(sigma) {}
 
   using Kernel::gram;
 
@@ -19,6 +19,14 @@ class GaussianKernel final : public Kernel {
     inner_products(X, Y, K);
     const Vector x = squared_norms(X);
     const Vector y = squared_norms(Y);
+    const double scale = -1 / sigma_;
+    // Of a pack of X and one of Y, by their inner products and squared norms.
+    const auto entries = [scale](simd::Pack products, simd::Pack squares, double square) {
+      simd::Pack distance = (squares + square) - 2 * products;
+      distance =
+          distance < 0 ? simd::Pack{} : distance;  // rounding may leave it there; a NaN stays
+      return simd::exp_of_nonpositive(scale * distance);
+    };
     const Index rows = K.rows(), whole = rows / simd::width * simd::width;
     for (Index j = 0; j < K.cols(); ++j) {
       double* const column = K.data() + j * K.outerStride();
@@ -49,14 +57,7 @@ class GaussianKernel final : public Kernel {
   }
 
  private:
-  /// k of a pack of pixels and one, by their inner products and squared norms.
-  simd::Pack entries(simd::Pack products, simd::Pack squares, double square) const {
-    simd::Pack distance = (squares + square) - 2 * products;
-    distance = distance < 0 ? simd::Pack{} : distance;  // rounding may leave it there; a NaN stays
-    return simd::exp_of_nonpositive(scale_ * distance);
-  }
-
-  double sigma_, scale_;
+  double sigma_;
 };
 
 }  // namespace
