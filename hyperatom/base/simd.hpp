@@ -9,6 +9,7 @@
 #include <immintrin.h>
 #endif
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -98,6 +99,17 @@ inline double largest(Pack v) {
   const double a = v[0] > v[1] ? v[0] : v[1], b = v[2] > v[3] ? v[2] : v[3];
   return a > b ? a : b;
 }
+
+/// Places of up to so many values fit the last bits of a double, which are worth 3e-14 of it.
+inline constexpr Index places = 128;
+
+/// |v| with its places, from `first` on, in the last bits: the largest of many says where it is.
+inline Pack with_places(Pack v, Index first) {
+  constexpr std::int64_t kept = std::numeric_limits<std::int64_t>::max() - (places - 1);
+  return (Pack)(((IntPack)v & kept) | (IntPack{0, 1, 2, 3} + first));
+}
+
+inline Index place_of(double v) { return std::bit_cast<std::int64_t>(v) & (places - 1); }
 
 /// Rows of a 4 x 4 block become its columns.
 inline void transpose(Pack (&r)[4]) {

@@ -9,6 +9,7 @@
 
 #include "hyperatom/base/error.hpp"
 #include "hyperatom/base/simd.hpp"
+#include "hyperatom/coding/elimination_solver.hpp"
 #include "hyperatom/coding/joint_solver.hpp"
 #include "hyperatom/coding/lasso_solver.hpp"
 
@@ -44,6 +45,8 @@ bool all_finite(const Columns& B) {
   }
   return std::isfinite(simd::sum(sum));
 }
+
+constexpr double much_doubt = 0.5;
 
 /// The zero code, which says nothing but that the problem can't be posed.
 void give_up(const Columns& B, SparseCode& code) {
@@ -113,6 +116,9 @@ SparseCode Coder::encode(const MatrixView& B, double kappa, const WarmStart& sta
 
 WindowCoder::WindowCoder(const Coder& coder)
     : coder_(&coder),
+      elimination_(coder.atoms() <= AtomGram::few
+                       ? std::make_unique<EliminationSolver>(coder.gram(), coder.options())
+                       : nullptr),
       lasso_(std::make_unique<LassoSolver>(coder.gram(), coder.options())),
       joint_(std::make_unique<JointSolver>(coder.gram(), coder.options())) {}
 
@@ -145,6 +151,7 @@ const SparseCode& WindowCoder::encode(const Columns& B, double kappa) {
         "the window has {} kernel columns of length {}, expected at least one of length {}",
         B.cols(), B.rows(), coder_->atoms()));
   if (start_) {  // the solver whose turn it is; the other forgets
+    doubt_ = start_->rows.empty() ? 0.25 : 1;
     lasso_->start(B.cols() == 1 ? *start_ : WarmStart{});
     joint_->start(B.cols() == 1 ? WarmStart{} : *start_);
     start_.reset();
@@ -163,6 +170,13 @@ const SparseCode& WindowCoder::encode(const Columns& B, double kappa) {
 
 /// S = 1. Nearly equal atoms can defeat the signs; the norms then go on from there.
 void WindowCoder::encode_one(const Columns& B, double kappa) {
+  if (elimination_ && doubt_ < much_doubt) {
+    using enum EliminationSolver::Outcome;
+    const auto outcome = elimination_->solve(B.col(0), kappa, code_);
+    doubt_ = outcome == failed ? 1 : doubt_ + ((outcome == roundabout ? 1 : 0) - doubt_) / 8;
+    if (outcome != failed) return;
+  }
+  doubt_ *= 255.0 / 256;
   lasso_->solve(B.col(0), kappa, code_);
   if (code_.converged) return;
   SparseCode second;

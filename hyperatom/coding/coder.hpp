@@ -81,6 +81,7 @@ class Coder {
   AtomGram gram_;
 };
 
+class EliminationSolver;
 class LassoSolver;
 class JointSolver;
 
@@ -104,9 +105,11 @@ class WindowCoder {
   void encode_one(const Columns& B, double kappa);
 
   const Coder* coder_;
+  std::unique_ptr<EliminationSolver> elimination_;  // for few atoms
   std::unique_ptr<LassoSolver> lasso_;
   std::unique_ptr<JointSolver> joint_;
   std::optional<WarmStart> start_;  // of the next window
+  double doubt_ = 0;                // of elimination_: in how many pixels it went astray of late
   SparseCode code_;
 };
 

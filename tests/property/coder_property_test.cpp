@@ -11,6 +11,7 @@
 
 #include "hyperatom/base/error.hpp"
 #include "hyperatom/coding/coder.hpp"
+#include "hyperatom/coding/elimination_solver.hpp"
 #include "hyperatom/coding/lasso_solver.hpp"
 #include "hyperatom/kernel/kernel.hpp"
 #include "tests/support/evaluation.hpp"
@@ -216,7 +217,48 @@ TEST(CoderProperty, ActiveSetMethodNeedsNoHelp) {
     SparseCode code;
     solver.solve(p.B.data(), p.kappa(), code);
     expect_optimal(p, code, 1e-9);
+    EliminationSolver elimination(coder.gram(), coder.options());
+    ASSERT_NE(elimination.solve(p.B.data(), p.kappa(), code), EliminationSolver::Outcome::failed);
+    expect_optimal(p, code, 1e-9);
   }
+}
+
+/// Of every number of atoms that elimination is for, one pixel after the other: every code is the
+/// minimiser, and the same bits as by a solver that has coded nothing before.
+TEST(CoderProperty, EliminationOwesNothingToThePixelsBefore) {
+  int straight = 0, roundabout = 0;
+  Index most_active = 0;
+  for (Index d = 1; d <= AtomGram::few; ++d) {
+    Random random(static_cast<std::uint64_t>(d));
+    const Matrix D = d % 2 == 0 ? random_atoms(random, 120, d) : coherent_atoms(random, 120, d);
+    const auto kernel = gaussian(d % 3 == 0 ? 1 : 0.1);
+    const Matrix X = make_window(random, D, 12);
+    Problem p = make_problem(*kernel, D, X.leftCols(1));
+    p.lambda1 = random.log_uniform(1e-4, 0.3) * p.largest_lambda1();
+    const Coder coder(p.K, options_of(p, 1e-9));
+    EliminationSolver used(coder.gram(), coder.options());
+    for (Index i = 0; i < X.cols(); ++i) {
+      p.B = kernel->gram(D, X.col(i));
+      SCOPED_TRACE(fmt::format("d={} pixel {}", d, i));
+      SparseCode code, again;
+      const auto outcome = used.solve(p.B.data(), p.kappa(), code);
+      EliminationSolver fresh(coder.gram(), coder.options());
+      ASSERT_EQ(fresh.solve(p.B.data(), p.kappa(), again), outcome);
+      if (outcome == EliminationSolver::Outcome::failed) continue;
+      expect_optimal(p, code, 1e-9);
+      ASSERT_EQ(code.active, again.active);
+      ASSERT_EQ(code.A, again.A);
+      ASSERT_EQ(code.gap, again.gap);
+      straight += outcome == EliminationSolver::Outcome::straight;
+      roundabout += outcome == EliminationSolver::Outcome::roundabout;
+      most_active = std::max(most_active, static_cast<Index>(code.active.size()));
+    }
+  }
+  // Else the test says little.
+  EXPECT_GT(straight, 300);
+  EXPECT_GT(roundabout, 50);
+  EXPECT_LT(AtomGram::few * 12 - straight - roundabout, 50);
+  EXPECT_GT(most_active, 60);
 }
 
 /// A code given up early still says truthfully how far it is from the optimum.

@@ -88,6 +88,22 @@ TEST(Simd, TheLargestSaysWhereItIs) {
   }
 }
 
+/// Likewise of 128 doubles, with all but 3e-14.
+TEST(Simd, TheLargestDoubleSaysWhereItIs) {
+  for (Index place = 0; place < simd::places; ++place) {
+    std::vector<double> values(simd::places, -0.7);
+    for (size_t i = 0; i < values.size(); i += 2) values[i] = 0.7 - 1e-12;
+    values[static_cast<size_t>(place)] = place % 3 == 0 ? 0.7 + 1e-12 : -0.7 - 1e-12;
+    simd::Pack largest = {};
+    for (Index i = 0; i < simd::places; i += simd::width)
+      largest = simd::larger(simd::with_places(simd::load(&values[static_cast<size_t>(i)]), i),
+                             largest);
+    const double most = simd::largest(largest);
+    EXPECT_EQ(simd::place_of(most), place);
+    EXPECT_NEAR(most, 0.7 + 1e-12, 3e-14 * 0.7);
+  }
+}
+
 TEST(Simd, PartsReadAndWriteNothingBeyond) {
   for (Index n = 0; n < simd::width; ++n) {
     std::vector<double> exactly(static_cast<size_t>(n), 7.0);  // AddressSanitizer watches its ends

@@ -1,0 +1,319 @@
+#include "hyperatom/coding/elimination_solver.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "hyperatom/coding/constant.hpp"
+#include "hyperatom/coding/residual.hpp"
+
+namespace hyperatom {
+namespace {
+
+using simd::IntPack;
+using simd::Pack;
+
+/// A row whose pivot is smaller than this, relative to its diagonal, depends on the others.
+constexpr double dependent = 1e-12;
+
+/// A row violates its bound where |g_j| is more than this times lambda1.
+constexpr double violation = 1 + 1e-13;
+
+/// Rounds of substitution after which a pixel is given up.
+constexpr int most_rounds = 8;
+
+/// Packs up to which a substitution is unrolled.
+constexpr int most_packs = 6;
+
+/// Calls f.operator()<n, first>() for one or two blocks of n packs, from place `first` on: as many
+/// sums as there are registers.
+template <int packs, class F>
+void by_blocks(const F& f) {
+  constexpr int n = packs <= 12 ? packs : packs / 4 * 2;
+  f.template operator()<n, 0>();
+  if constexpr (n < packs) f.template operator()<packs - n, n * simd::width>();
+}
+
+template <int n>
+inline void load(const double* from, Pack (&packs)[n]) {
+#pragma GCC unroll 12
+  for (int p = 0; p < n; ++p) packs[p] = simd::load(from + p * simd::width);
+}
+
+/// sums -= sum_i factor_i row_i for `count` rows, a multiple of four: factors(i) has those of four.
+template <int n, class Row, class Factors>
+inline void subtract_rows(Pack (&sums)[n], Index count, const Row& row, const Factors& factors) {
+  for (Index k = 0; k < count; k += simd::width) {
+    const Pack four = factors(k);
+#pragma GCC unroll 4
+    for (int i = 0; i < simd::width; ++i) {
+      const Pack factor = simd::broadcast(four[i]);
+      const double* values = row(k + i);
+      asm("" : "+r"(values));  // else the compiler keeps the address of every pack
+#pragma GCC unroll 12
+      for (int p = 0; p < n; ++p)
+        sums[p] = simd::subtract_product(sums[p], factor, simd::load(values + p * simd::width));
+    }
+  }
+}
+
+/// The largest magnitude of packs that come one after the other, and its place.
+class Largest {
+ public:
+  Largest() { simd::clear(largest_); }
+
+  /// p: a number of the pack, at least its place over simd::width modulo 2.
+  void take(int p, Index first, Pack values) {
+    largest_[p % 2] = simd::larger(simd::with_places(values, first), largest_[p % 2]);
+  }
+  double value() const { return simd::largest(simd::larger(largest_[0], largest_[1])); }
+
+ private:
+  Pack largest_[2];
+};
+
+Pack gather(const double* values, const Index* places) {
+  return Pack{values[places[0]], values[places[1]], values[places[2]], values[places[3]]};
+}
+
+}  // namespace
+
+EliminationSolver::EliminationSolver(const AtomGram& K, const CoderOptions& options)
+    : K_(K),
+      options_(options),
+      stride_((K.size() + AtomGram::block - 1) / AtomGram::block * AtomGram::block),
+      rows_(at(stride_)),
+      columns_(at(stride_), K.col(0)),
+      entered_(simd::places) {
+  eigen_assert(K.size() <= AtomGram::few);
+  for (simd::Aligned* each : {&remainders_, &factors_}) each->resize(at(stride_ * stride_));
+  for (simd::Aligned* each : {&b_, &g_, &inverse_pivots_, &ways_, &signs_, &a_})
+    each->resize(at(stride_));
+}
+
+/// Keeps the first rows alone.
+template <int packs>
+void EliminationSolver::keep(Index count) {
+  for (Index i = count; i < size_; ++i) {
+    entered_[at(rows_[at(i)])] = 0;
+    inverse_pivots_[at(i)] = ways_[at(i)] = signs_[at(i)] = 0;
+  }
+  size_ = count;
+  Largest largest;
+  by_blocks<packs>([&]<int n, Index first> {
+    Pack sums[n];
+    load(b_.data() + first, sums);
+    subtract_rows(
+        sums, simd::round_up(count),
+        [&](Index i) { return remainders_.data() + i * stride_ + first; },
+        [&](Index i) { return simd::load(ways_.data() + i); });
+#pragma GCC unroll 12
+    for (int p = 0; p < n; ++p) {
+      simd::store(g_.data() + first + p * simd::width, sums[p]);
+      largest.take(p, first + p * simd::width, sums[p]);
+    }
+  });
+  largest_ = largest.value();
+  worst_ = simd::place_of(largest_);
+}
+
+/// False where the row depends on those before.
+template <int packs>
+bool EliminationSolver::enter(Index row) {
+  ++steps_;
+  // Names of their own: where packs are stored, the compiler must think that members change.
+  const Index size = size_, end = simd::round_up(size), stride = stride_;
+  double* const remainders = remainders_.data();
+  double* const factors = factors_.data() + size * stride;
+  double* const g = g_.data();
+  const double* const inverse_pivots = inverse_pivots_.data();
+  const double* const column = K_.col(row);
+  const double lambda1 = options_.lambda1, own = g[row], sign = std::copysign(1.0, own);
+  double pivot = K_.diagonal(row), inverse = 0, way = 0;
+  Largest largest;
+  by_blocks<packs>([&]<int n, Index first> {
+    Pack sums[n];
+    load(column + first, sums);
+    const auto remainder = [&](Index i) { return remainders + i * stride + first; };
+    if constexpr (first == 0) {
+      // What the pivot will be is known before the sums are: nothing has to wait for them.
+      Pack taken = {};
+      const double* entry = remainders + row;
+      subtract_rows(sums, end, remainder, [&](Index i) {
+        const Pack entries = {entry[0], entry[stride], entry[2 * stride], entry[3 * stride]};
+        entry += simd::width * stride;
+        const Pack four = entries * simd::load(inverse_pivots + i);
+        simd::store(factors + i, four);
+        taken = simd::multiply_add(four, entries, taken);
+        return four;
+      });
+      pivot -= simd::sum(taken);
+      inverse = 1 / pivot;
+      way = (own - lambda1 * sign) * inverse;
+    } else {
+      subtract_rows(sums, end, remainder, [&](Index i) { return simd::load(factors + i); });
+    }
+#pragma GCC unroll 12
+    for (int p = 0; p < n; ++p) {
+      const Index place = first + p * simd::width;
+      const Pack moved =
+          simd::subtract_product(simd::load(g + place), simd::broadcast(way), sums[p]);
+      simd::store(remainders + size * stride + place, sums[p]);
+      simd::store(g + place, moved);
+      largest.take(p, place, moved);
+    }
+  });
+  if (!(pivot > dependent * K_.diagonal(row))) return false;
+  largest_ = largest.value();
+  worst_ = simd::place_of(largest_);
+  rows_[at(size)] = row;
+  columns_[at(size)] = column;
+  inverse_pivots_[at(size)] = inverse;
+  ways_[at(size)] = way;
+  signs_[at(size)] = sign;
+  entered_[at(row)] = 1;
+  ++size_;
+  return true;
+}
+
+/// Lets rows in until none violates its bound. False where one can't enter.
+template <int packs>
+bool EliminationSolver::grow() {
+  const double bound = violation * options_.lambda1;
+  for (const Index row : again_)
+    if (std::abs(g_[at(row)]) > bound && !enter<packs>(row)) return false;
+  while (largest_ > bound && !entered_[at(worst_)])
+    if (steps_ >= options_.max_steps || !enter<packs>(worst_)) return false;
+  return true;
+}
+
+/// a_ from ways_: what remains of a column is a sum of columns, with factors.
+void EliminationSolver::substitute() {
+  const Index packs = (size_ + simd::width - 1) / simd::width;
+  if (packs == 0) return;
+  if (packs <= most_packs)
+    return with_constant<1, most_packs>(packs, [&]<int n> {
+      Pack a[n];
+      load(ways_.data(), a);
+      const double* factors = factors_.data() + n * simd::width * stride_;
+#pragma GCC unroll 6
+      for (int p = n - 1; p >= 0; --p)
+#pragma GCC unroll 4
+        for (int i = simd::width - 1; i >= 0; --i) {
+          factors -= stride_;
+          const Pack last = simd::broadcast(a[p][i]);
+#pragma GCC unroll 6
+          for (int q = 0; q <= p; ++q)
+            a[q] = simd::subtract_product(a[q], last, simd::load(factors + q * simd::width));
+        }
+#pragma GCC unroll 6
+      for (int p = 0; p < n; ++p) simd::store(a_.data() + p * simd::width, a[p]);
+    });
+  std::copy_n(ways_.data(), packs * simd::width, a_.data());
+  for (Index i = size_ - 1; i > 0; --i) {
+    const Pack last = simd::broadcast(a_[at(i)]);
+    for (Index k = 0; k < i; k += simd::width)
+      simd::store(a_.data() + k,
+                  simd::subtract_product(simd::load(a_.data() + k), last,
+                                         simd::load(factors_.data() + i * stride_ + k)));
+  }
+}
+
+/// Whether coefficients have another sign than their rows entered with: where the first of them is,
+/// and again_, the rows after it that may stay.
+bool EliminationSolver::turn_back(Index& first) {
+  IntPack wrong = {};
+  for (Index i = 0; i < size_; i += simd::width) {
+    const Pack sign = simd::load(signs_.data() + i);
+    wrong |= ~(simd::load(a_.data() + i) * sign > 0) & (sign != 0);
+  }
+  if (!simd::any(wrong)) return false;
+  const auto stays = [&](Index i) { return a_[at(i)] * signs_[at(i)] > 0; };
+  first = 0;
+  while (stays(first)) ++first;
+  again_.clear();
+  for (Index i = first; i < size_; ++i)
+    if (stays(i)) again_.push_back(rows_[at(i)]);
+  return true;
+}
+
+/// Whether the code is good enough, by g from a itself.
+template <int packs>
+bool EliminationSolver::certified(double kappa, SparseCode& code) {
+  const Index end = simd::round_up(size_);
+  Pack largest = {};
+  by_blocks<packs>([&]<int n, Index first> {
+    Pack sums[n];
+    load(b_.data() + first, sums);
+    subtract_rows(
+        sums, end, [&](Index i) { return columns_[at(i)] + first; },
+        [&](Index i) { return simd::load(a_.data() + i); });
+#pragma GCC unroll 12
+    for (int p = 0; p < n; ++p) {
+      simd::store(g_.data() + first + p * simd::width, sums[p]);
+      largest = simd::larger(simd::magnitude(sums[p]), largest);
+    }
+  });
+  Pack norms = {}, code_target = {}, code_residual = {};
+  for (Index i = 0; i < end; i += simd::width) {
+    const Pack a = simd::load(a_.data() + i);
+    norms += simd::magnitude(a);
+    code_target = simd::multiply_add(a, gather(b_.data(), rows_.data() + i), code_target);
+    code_residual = simd::multiply_add(a, gather(g_.data(), rows_.data() + i), code_residual);
+  }
+  const Certificate c =
+      certify(kappa, options_.lambda1, options_.lambda1 * simd::sum(norms), simd::sum(code_target),
+              simd::sum(code_residual), simd::largest(largest));
+  code.objective = c.objective;
+  code.gap = c.gap;
+  return code.converged = c.gap <= options_.tolerance * c.objective;
+}
+
+/// The rows in the order of the atoms.
+void EliminationSolver::finish(SparseCode& code) const {
+  code.active.resize(at(size_));
+  code.A.resize(size_, 1);
+  code.steps = steps_;
+  std::array<std::uint64_t, simd::places / 64> members = {};
+  std::array<double, simd::places> values;
+  for (Index i = 0; i < size_; ++i) {
+    const Index row = rows_[at(i)];
+    members[at(row / 64)] |= std::uint64_t{1} << (row % 64);
+    values[at(row)] = a_[at(i)];
+  }
+  size_t place = 0;
+  for (size_t word = 0; word < members.size(); ++word)
+    for (std::uint64_t left = members[word]; left != 0; left &= left - 1, ++place) {
+      const size_t row = 64 * word + static_cast<size_t>(std::countr_zero(left));
+      code.active[place] = static_cast<Index>(row);
+      code.A.data()[place] = values[row];
+    }
+}
+
+template <int packs>
+EliminationSolver::Outcome EliminationSolver::solve(double kappa, SparseCode& code) {
+  Index first = 0;
+  again_.clear();
+  for (int round = 1; round <= most_rounds; ++round) {
+    keep<packs>(first);
+    if (!grow<packs>()) break;
+    substitute();
+    if (turn_back(first)) continue;
+    if (!certified<packs>(kappa, code)) break;
+    finish(code);
+    return round == 1 ? Outcome::straight : Outcome::roundabout;
+  }
+  return Outcome::failed;
+}
+
+EliminationSolver::Outcome EliminationSolver::solve(const double* b, double kappa,
+                                                    SparseCode& code) {
+  steps_ = 0;
+  std::copy_n(b, K_.size(), b_.data());
+  return with_constant<1, AtomGram::few / AtomGram::block>(
+      stride_ / AtomGram::block, [&]<int blocks> { return solve<2 * blocks>(kappa, code); });
+}
+
+}  // namespace hyperatom

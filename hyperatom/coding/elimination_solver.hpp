@@ -1,0 +1,70 @@
+// The coder for S = 1 and few atoms where neighbours have little in common: every pixel begins with
+// nothing.
+//
+// With rows W and their signs s held, Gaussian elimination of K_WW takes all atoms along, so that g
+// = b - K a at the minimiser is known after every row, and a is not needed. The row that violates
+// |g_j| <= lambda1 most is next. When none does any more, a follows by substitution. Rows whose
+// coefficients have another sign than they entered with leave then, and what followed the first of
+// them is eliminated again.
+//
+// A row takes half the time that LassoSolver needs for one, which keeps an inverse; but that has
+// most rows of a code from the last pixel where pixels are alike, and no wrong rows.
+#pragma once
+
+#include <vector>
+
+#include "hyperatom/base/simd.hpp"
+#include "hyperatom/coding/coder.hpp"
+
+namespace hyperatom {
+
+class EliminationSolver {
+ public:
+  /// For no more than AtomGram::few atoms.
+  EliminationSolver(const AtomGram& K, const CoderOptions& options);
+
+  enum class Outcome {
+    straight,    ///< no row had to leave
+    roundabout,  ///< some had
+    failed       ///< rounding, dependent atoms or signs without end stand in the way: no code
+  };
+  Outcome solve(const double* b, double kappa, SparseCode& code);
+
+ private:
+  template <int packs>
+  Outcome solve(double kappa, SparseCode& code);
+  template <int packs>
+  void keep(Index count);
+  template <int packs>
+  bool enter(Index row);
+  template <int packs>
+  bool grow();
+  void substitute();
+  bool turn_back(Index& first);
+  template <int packs>
+  bool certified(double kappa, SparseCode& code);
+  void finish(SparseCode& code) const;
+
+  const AtomGram& K_;
+  const CoderOptions& options_;
+  const Index stride_;  // atoms, up to whole blocks
+  simd::Aligned b_;     // with zeros up to there
+  simd::Aligned g_;     // of every atom, with the rows that have entered
+  Index worst_ = 0;     // the atom with the largest |g|
+  double largest_ = 0;  // that
+
+  // Of the rows of W as they entered, up to whole packs: zero beyond them.
+  Index size_ = 0;
+  std::vector<Index> rows_;
+  std::vector<const double*> columns_;  // of K
+  simd::Aligned remainders_;            // by rows of stride_: of the columns, what earlier rows leave
+  simd::Aligned factors_;               // by rows of stride_: how often earlier remainders are taken from a column
+  simd::Aligned inverse_pivots_;
+  simd::Aligned ways_;                  // of g along the remainders
+  simd::Aligned signs_, a_;
+  std::vector<char> entered_;           // of every atom
+  std::vector<Index> again_;            // rows that follow next
+  int steps_ = 0;
+};
+
+}  // namespace hyperatom
