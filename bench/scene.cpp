@@ -114,7 +114,7 @@ Json classify(int repeats, const std::string& scene_path, const Model& model) {
   for (int repeat = 0; repeat < repeats; ++repeat) {
     normalise.time([&] {
       by_blocks(X.cols(), block, [&](Index begin, Index size) {
-        X.middleCols(begin, size) = model.normalizer.apply(pixels.middleCols(begin, size));
+        model.normalizer.apply(pixels.middleCols(begin, size), X.middleCols(begin, size));
       });
     });
     bare_kernel.time([&] { bare(X); });

@@ -68,9 +68,10 @@ class Side {
   Side(const MatrixView& columns, Index meetings, simd::Aligned& copy)
       : data_(columns.data()), stride_(columns.outerStride()) {
     constexpr Index enough = 16;
-    padded_ = stride_ % simd::width == 0 && columns.rows() % simd::width == 0 &&
-              reinterpret_cast<std::uintptr_t>(data_) % sizeof(Pack) == 0;
-    if (padded_ || meetings < enough) return;
+    padded_ = columns.rows() % simd::width == 0;
+    const bool aligned =
+        stride_ % simd::width == 0 && reinterpret_cast<std::uintptr_t>(data_) % sizeof(Pack) == 0;
+    if (aligned || meetings < enough) return;
     const Index bands = columns.rows(), whole = bands / simd::width * simd::width;
     const Index stride = simd::round_up(bands);
     if (copy.size() < at(stride * columns.cols())) copy.resize(at(stride * columns.cols()));
@@ -87,6 +88,7 @@ class Side {
 
   const double* column(Index j) const { return data_ + j * stride_; }
   Index stride() const { return stride_; }
+  /// Whether there are no bands beyond whole packs, or zeros after them.
   bool padded() const { return padded_; }
 
  private:

@@ -46,8 +46,6 @@ bool all_finite(const Columns& B) {
   return std::isfinite(simd::sum(sum));
 }
 
-constexpr double much_doubt = 0.5;
-
 /// The zero code, which says nothing but that the problem can't be posed.
 void give_up(const Columns& B, SparseCode& code) {
   code.active.clear();
@@ -151,7 +149,7 @@ const SparseCode& WindowCoder::encode(const Columns& B, double kappa) {
         "the window has {} kernel columns of length {}, expected at least one of length {}",
         B.cols(), B.rows(), coder_->atoms()));
   if (start_) {  // the solver whose turn it is; the other forgets
-    doubt_ = start_->rows.empty() ? 0.25 : 1;
+    doubt_ = start_->rows.empty() ? some_doubt : 1;
     lasso_->start(B.cols() == 1 ? *start_ : WarmStart{});
     joint_->start(B.cols() == 1 ? WarmStart{} : *start_);
     start_.reset();
@@ -168,15 +166,18 @@ const SparseCode& WindowCoder::encode(const Columns& B, double kappa) {
   return code_;
 }
 
-/// S = 1. Nearly equal atoms can defeat the signs; the norms then go on from there.
+/// S = 1. Which solver is faster depends on the scene, and the pixels before tell. A code to
+/// start from is nothing to elimination. Nearly equal atoms can defeat
+/// the signs; the norms then go on from there.
 void WindowCoder::encode_one(const Columns& B, double kappa) {
   if (elimination_ && doubt_ < much_doubt) {
     using enum EliminationSolver::Outcome;
     const auto outcome = elimination_->solve(B.col(0), kappa, code_);
-    doubt_ = outcome == failed ? 1 : doubt_ + ((outcome == roundabout ? 1 : 0) - doubt_) / 8;
+    doubt_ += ((outcome == straight ? 0 : 1) - doubt_) / 16;
+    if (outcome == failed) doubt_ = 1;
     if (outcome != failed) return;
   }
-  doubt_ *= 255.0 / 256;
+  doubt_ *= 1023.0 / 1024;
   lasso_->solve(B.col(0), kappa, code_);
   if (code_.converged) return;
   SparseCode second;

@@ -102,6 +102,8 @@ class WindowCoder {
   const SparseCode& encode(const Columns& B, double kappa);
 
  private:
+  static constexpr double some_doubt = 0.25, much_doubt = 0.45;
+
   void encode_one(const Columns& B, double kappa);
 
   const Coder* coder_;
@@ -109,7 +111,7 @@ class WindowCoder {
   std::unique_ptr<LassoSolver> lasso_;
   std::unique_ptr<JointSolver> joint_;
   std::optional<WarmStart> start_;  // of the next window
-  double doubt_ = 0;                // of elimination_: in how many pixels it went astray of late
+  double doubt_ = some_doubt;       // of elimination_: how often rows had to leave of late
   SparseCode code_;
 };
 

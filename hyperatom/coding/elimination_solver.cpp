@@ -21,7 +21,7 @@ constexpr double dependent = 1e-12;
 /// A row violates its bound where |g_j| is more than this times lambda1.
 constexpr double violation = 1 + 1e-13;
 
-/// Rounds of substitution after which a pixel is given up.
+/// Substitutions after which a pixel is given up.
 constexpr int most_rounds = 8;
 
 /// Packs up to which a substitution is unrolled.
@@ -74,6 +74,11 @@ class Largest {
   Pack largest_[2];
 };
 
+/// Of four rows of `stride`, one below the other.
+Pack gather_down(const double* first, Index stride) {
+  return Pack{first[0], first[stride], first[2 * stride], first[3 * stride]};
+}
+
 Pack gather(const double* values, const Index* places) {
   return Pack{values[places[0]], values[places[1]], values[places[2]], values[places[3]]};
 }
@@ -89,24 +94,28 @@ EliminationSolver::EliminationSolver(const AtomGram& K, const CoderOptions& opti
       entered_(simd::places) {
   eigen_assert(K.size() <= AtomGram::few);
   for (simd::Aligned* each : {&remainders_, &factors_}) each->resize(at(stride_ * stride_));
-  for (simd::Aligned* each : {&b_, &g_, &inverse_pivots_, &ways_, &signs_, &a_})
+  for (simd::Aligned* each : {&b_, &g_, &left_, &inverse_pivots_, &ways_, &signs_, &a_})
     each->resize(at(stride_));
 }
 
-/// Keeps the first rows alone.
-template <int packs>
-void EliminationSolver::keep(Index count) {
-  for (Index i = count; i < size_; ++i) {
-    entered_[at(rows_[at(i)])] = 0;
-    inverse_pivots_[at(i)] = ways_[at(i)] = signs_[at(i)] = 0;
+/// W is empty.
+void EliminationSolver::forget() {
+  for (; size_ > 0; --size_) {
+    const size_t last = at(size_ - 1);
+    entered_[at(rows_[last])] = 0;
+    inverse_pivots_[last] = ways_[last] = signs_[last] = 0;
   }
-  size_ = count;
+}
+
+/// g_ and where it is largest, from the ways.
+template <int packs>
+void EliminationSolver::residual() {
   Largest largest;
   by_blocks<packs>([&]<int n, Index first> {
     Pack sums[n];
     load(b_.data() + first, sums);
     subtract_rows(
-        sums, simd::round_up(count),
+        sums, simd::round_up(size_),
         [&](Index i) { return remainders_.data() + i * stride_ + first; },
         [&](Index i) { return simd::load(ways_.data() + i); });
 #pragma GCC unroll 12
@@ -119,9 +128,9 @@ void EliminationSolver::keep(Index count) {
   worst_ = simd::place_of(largest_);
 }
 
-/// False where the row depends on those before.
+/// The row is the next of W. False where it depends on the others.
 template <int packs>
-bool EliminationSolver::enter(Index row) {
+[[gnu::always_inline]] inline bool EliminationSolver::enter(Index row) {
   ++steps_;
   // Names of their own: where packs are stored, the compiler must think that members change.
   const Index size = size_, end = simd::round_up(size), stride = stride_;
@@ -142,7 +151,7 @@ bool EliminationSolver::enter(Index row) {
       Pack taken = {};
       const double* entry = remainders + row;
       subtract_rows(sums, end, remainder, [&](Index i) {
-        const Pack entries = {entry[0], entry[stride], entry[2 * stride], entry[3 * stride]};
+        const Pack entries = gather_down(entry, stride);
         entry += simd::width * stride;
         const Pack four = entries * simd::load(inverse_pivots + i);
         simd::store(factors + i, four);
@@ -182,8 +191,6 @@ bool EliminationSolver::enter(Index row) {
 template <int packs>
 bool EliminationSolver::grow() {
   const double bound = violation * options_.lambda1;
-  for (const Index row : again_)
-    if (std::abs(g_[at(row)]) > bound && !enter<packs>(row)) return false;
   while (largest_ > bound && !entered_[at(worst_)])
     if (steps_ >= options_.max_steps || !enter<packs>(worst_)) return false;
   return true;
@@ -221,21 +228,71 @@ void EliminationSolver::substitute() {
   }
 }
 
-/// Whether coefficients have another sign than their rows entered with: where the first of them is,
-/// and again_, the rows after it that may stay.
-bool EliminationSolver::turn_back(Index& first) {
+/// Takes a row out. What was taken of its column from those after it goes back to them, one after
+/// the other; each then takes its part of what is left of that column.
+template <int packs>
+void EliminationSolver::take_out(Index place) {
+  const Index stride = stride_;
+  double* const remainders = remainders_.data();
+  double* const left = left_.data();
+  std::copy_n(remainders + place * stride, stride, left);
+  double inverse = inverse_pivots_[at(place)];
+  double target = ways_[at(place)] / inverse;
+  entered_[at(rows_[at(place)])] = 0;
+  for (Index i = place + 1; i < size_; ++i) {
+    const Index row = rows_[at(i)];
+    const double* const from = remainders + i * stride;
+    double* const to = remainders + (i - 1) * stride;
+    const double old_pivot = from[row], entry = left[row];
+    const double back = entry * inverse, pivot = old_pivot + back * entry;
+    const double inverse_pivot = 1 / pivot, part = entry * inverse_pivot;
+#pragma GCC unroll 24
+    for (Index k = 0; k < packs * simd::width; k += simd::width) {
+      const Pack rest = simd::load(left + k);
+      const Pack whole = simd::multiply_add(simd::broadcast(back), rest, simd::load(from + k));
+      simd::store(to + k, whole);
+      simd::store(left + k, simd::subtract_product(rest, simd::broadcast(part), whole));
+    }
+    const double own = ways_[at(i)] * old_pivot + back * target;
+    target -= part * own;
+    inverse *= pivot * inverse_pivots_[at(i)];
+    rows_[at(i - 1)] = row;
+    columns_[at(i - 1)] = columns_[at(i)];
+    inverse_pivots_[at(i - 1)] = inverse_pivot;
+    ways_[at(i - 1)] = own * inverse_pivot;
+    signs_[at(i - 1)] = signs_[at(i)];
+  }
+  --size_;
+  inverse_pivots_[at(size_)] = ways_[at(size_)] = signs_[at(size_)] = 0;
+}
+
+/// The factors from row `first` on, from the remainders.
+void EliminationSolver::refactor(Index first) {
+  for (Index i = first; i < size_; ++i) {
+    double* const factors = factors_.data() + i * stride_;
+    const double* entry = remainders_.data() + rows_[at(i)];
+    for (Index k = 0; k < i; k += simd::width, entry += simd::width * stride_)
+      simd::store(factors + k,
+                  gather_down(entry, stride_) * simd::load(inverse_pivots_.data() + k));
+    std::fill(factors + i, factors + simd::round_up(i), 0.0);
+  }
+}
+
+/// Takes out the rows whose coefficients have another sign than they entered with; false where
+/// there are none.
+template <int packs>
+bool EliminationSolver::turn_back() {
   IntPack wrong = {};
   for (Index i = 0; i < size_; i += simd::width) {
     const Pack sign = simd::load(signs_.data() + i);
     wrong |= ~(simd::load(a_.data() + i) * sign > 0) & (sign != 0);
   }
   if (!simd::any(wrong)) return false;
-  const auto stays = [&](Index i) { return a_[at(i)] * signs_[at(i)] > 0; };
-  first = 0;
-  while (stays(first)) ++first;
-  again_.clear();
-  for (Index i = first; i < size_; ++i)
-    if (stays(i)) again_.push_back(rows_[at(i)]);
+  Index first = size_;
+  for (Index i = size_ - 1; i >= 0; --i)
+    if (!(a_[at(i)] * signs_[at(i)] > 0)) take_out<packs>(first = i);
+  refactor(first);
+  residual<packs>();
   return true;
 }
 
@@ -294,17 +351,17 @@ void EliminationSolver::finish(SparseCode& code) const {
 
 template <int packs>
 EliminationSolver::Outcome EliminationSolver::solve(double kappa, SparseCode& code) {
-  Index first = 0;
-  again_.clear();
+  forget();
+  residual<packs>();
   for (int round = 1; round <= most_rounds; ++round) {
-    keep<packs>(first);
     if (!grow<packs>()) break;
     substitute();
-    if (turn_back(first)) continue;
+    if (turn_back<packs>()) continue;
     if (!certified<packs>(kappa, code)) break;
     finish(code);
     return round == 1 ? Outcome::straight : Outcome::roundabout;
   }
+  std::fill(remainders_.begin(), remainders_.end(), 0.0);  // some may not be finite
   return Outcome::failed;
 }
 

@@ -4,11 +4,11 @@
 // With rows W and their signs s held, Gaussian elimination of K_WW takes all atoms along, so that g
 // = b - K a at the minimiser is known after every row, and a is not needed. The row that violates
 // |g_j| <= lambda1 most is next. When none does any more, a follows by substitution. Rows whose
-// coefficients have another sign than they entered with leave then, and what followed the first of
-// them is eliminated again.
+// coefficients have another sign than they entered with are taken out of the elimination, and more
+// may enter.
 //
-// A row takes half the time that LassoSolver needs for one, which keeps an inverse; but that has
-// most rows of a code from the last pixel where pixels are alike, and no wrong rows.
+// A row takes half the time that it takes LassoSolver, which keeps an inverse. But where pixels are
+// alike that has most rows of a code from the last pixel, and few that must leave.
 #pragma once
 
 #include <vector>
@@ -26,21 +26,26 @@ class EliminationSolver {
   enum class Outcome {
     straight,    ///< no row had to leave
     roundabout,  ///< some had
-    failed       ///< rounding, dependent atoms or signs without end stand in the way: no code
+    failed       ///< no code: rounding, dependent atoms or signs without end stand in the way
   };
   Outcome solve(const double* b, double kappa, SparseCode& code);
 
  private:
   template <int packs>
   Outcome solve(double kappa, SparseCode& code);
+  void forget();
   template <int packs>
-  void keep(Index count);
+  void residual();
   template <int packs>
   bool enter(Index row);
   template <int packs>
   bool grow();
   void substitute();
-  bool turn_back(Index& first);
+  template <int packs>
+  bool turn_back();
+  template <int packs>
+  void take_out(Index place);
+  void refactor(Index first);
   template <int packs>
   bool certified(double kappa, SparseCode& code);
   void finish(SparseCode& code) const;
@@ -53,17 +58,18 @@ class EliminationSolver {
   Index worst_ = 0;     // the atom with the largest |g|
   double largest_ = 0;  // that
 
-  // Of the rows of W as they entered, up to whole packs: zero beyond them.
+  // Of the rows of W as they entered, with zeros up to whole packs.
   Index size_ = 0;
   std::vector<Index> rows_;
   std::vector<const double*> columns_;  // of K
-  simd::Aligned remainders_;            // by rows of stride_: of the columns, what earlier rows leave
-  simd::Aligned factors_;               // by rows of stride_: how often earlier remainders are taken from a column
+  simd::Aligned remainders_;  // by rows of stride_: what earlier rows leave of the columns
   simd::Aligned inverse_pivots_;
-  simd::Aligned ways_;                  // of g along the remainders
+  simd::Aligned
+      factors_;         // by rows of stride_: of earlier remainders, in what is taken of a column
+  simd::Aligned ways_;  // of g along the remainders
   simd::Aligned signs_, a_;
-  std::vector<char> entered_;           // of every atom
-  std::vector<Index> again_;            // rows that follow next
+  std::vector<char> entered_;  // of every atom
+  simd::Aligned left_;         // of a row that is taken out
   int steps_ = 0;
 };
 

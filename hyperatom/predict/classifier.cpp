@@ -105,6 +105,14 @@ void fetch_ahead(const double* column) {
   for (int line = 0; line < 8; ++line) __builtin_prefetch(column + line * 8);
 }
 
+/// For columns of so many features and zeros, which no kernel sees, up to whole packs: none of them
+/// lies across cache lines more than it must.
+Matrix padded(Index features, Index cols) {
+  Matrix result(simd::round_up(features), cols);
+  result.bottomRows(result.rows() - features).setZero();
+  return result;
+}
+
 std::string range_of(const Vector& wavelengths) {
   if (wavelengths.size() == 0) return "without wavelengths";
   return fmt::format("{:.3f} to {:.3f} um", wavelengths.minCoeff(), wavelengths.maxCoeff());
@@ -121,9 +129,12 @@ class Pass {
         scorer_(scorer),
         source_(source),
         neighborhoods_(model.window),
+        dictionary_(padded(model.dictionary.rows(), model.atoms())),
         softmax_(model.loss.name == "softmax"),
         first_col_(first_col),
-        end_col_(end_col < 0 ? source.info().cols : end_col) {}
+        end_col_(end_col < 0 ? source.info().cols : end_col) {
+    dictionary_.topRows(model.dictionary.rows()) = model.dictionary;
+  }
 
   /// Strips of this many rows stay within `megabytes`: a row costs its kernel columns, its pixels
   /// as read, and its results, which wait for the sink while those of the next strip are made.
@@ -248,8 +259,9 @@ class Pass {
 
   /// Kernel columns of pixels that were read; theirs in rows_ begin at `offset`.
   void form_columns(Index begin, Index size, Index offset) {
-    const Matrix X = model_.normalizer.apply(read_.pixels.middleCols(begin, size));
-    kernel_.gram(model_.dictionary, X, rows_.columns.middleCols(offset + begin, size));
+    Matrix X = padded(model_.features(), size);
+    model_.normalizer.apply(read_.pixels.middleCols(begin, size), X.topRows(model_.features()));
+    kernel_.gram(dictionary_, X, rows_.columns.middleCols(offset + begin, size));
     rows_.diagonal.segment(offset + begin, size) = kernel_.diagonal(X);
   }
 
@@ -366,6 +378,7 @@ class Pass {
   const Scorer& scorer_;
   SceneSource& source_;
   const Neighborhoods neighborhoods_;
+  Matrix dictionary_;  // padded
   const bool softmax_;
   const Index first_col_, end_col_;  // to classify
   ColumnRows rows_;

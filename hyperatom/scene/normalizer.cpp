@@ -9,6 +9,7 @@
 
 #include "hyperatom/base/error.hpp"
 #include "hyperatom/base/inner_products.hpp"
+#include "hyperatom/base/simd.hpp"
 #include "hyperatom/base/spec.hpp"
 
 namespace hyperatom {
@@ -173,25 +174,34 @@ Normalizer Normalizer::fit(std::string_view kind, const Eigen::Ref<const MatrixF
 }
 
 Matrix Normalizer::apply(const Eigen::Ref<const MatrixF>& pixels) const {
+  Matrix result(features(), pixels.cols());
+  apply(pixels, result);
+  return result;
+}
+
+void Normalizer::apply(const Eigen::Ref<const MatrixF>& pixels, Eigen::Ref<Matrix> result) const {
+  eigen_assert(result.rows() == features() && result.cols() == pixels.cols());
   if (pixels.rows() != bands())
     throw DataError(fmt::format(
         "the pixels have {} bands, expected the {} that the normalization was fitted on",
         pixels.rows(), bands()));
   const Kind& how = find_kind(kind);
   const bool mixes = mix.size() > 0;
-  Matrix result(pixels.rows(), pixels.cols());
-  for (Index j = 0; j < pixels.cols(); ++j) {  // all of one pixel, while it is in the cache
-    auto pixel = result.col(j);
-    pixel = pixels.col(j).cast<double>();
-    if (how.statistics == Statistics::noise) make_unit(pixel);
-    if (how.statistics != Statistics::none) pixel = (pixel - offset).cwiseProduct(scale);
-    if (how.unit && !mixes) make_unit(pixel);
-  }
-  if (!mixes) return result;
-  Matrix mixed(features(), pixels.cols());
-  inner_products(Eigen::Map<const Matrix>(mix.data(), bands(), features()), result, mixed);
-  for (Index j = 0; how.unit && j < mixed.cols(); ++j) make_unit(mixed.col(j));
-  return mixed;
+  const auto normalise = [&](Eigen::Ref<Matrix> to) {
+    for (Index j = 0; j < pixels.cols(); ++j) {  // all of one pixel, while it is in the cache
+      auto pixel = to.col(j);
+      pixel = pixels.col(j).cast<double>();
+      if (how.statistics == Statistics::noise) make_unit(pixel);
+      if (how.statistics != Statistics::none) pixel = (pixel - offset).cwiseProduct(scale);
+      if (how.unit && !mixes) make_unit(pixel);
+    }
+  };
+  if (!mixes) return normalise(result);
+  Matrix aligned(simd::round_up(bands()), pixels.cols());
+  const auto normal = aligned.topRows(bands());
+  normalise(normal);
+  inner_products(Eigen::Map<const Matrix>(mix.data(), bands(), features()), normal, result);
+  for (Index j = 0; how.unit && j < result.cols(); ++j) make_unit(result.col(j));
 }
 
 Normalizer::Lengths Normalizer::lengths(const Eigen::Ref<const Eigen::VectorXf>& pixel) const {

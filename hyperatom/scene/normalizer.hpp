@@ -45,6 +45,9 @@ struct Normalizer {
   /// DataError for another number of bands than was fitted.
   Matrix apply(const Eigen::Ref<const MatrixF>& pixels) const;
 
+  /// Likewise into a matrix that is there.
+  void apply(const Eigen::Ref<const MatrixF>& pixels, Eigen::Ref<Matrix> result) const;
+
   /// What apply() divides a pixel by.
   struct Lengths {
     double features = 1;

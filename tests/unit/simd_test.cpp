@@ -96,8 +96,8 @@ TEST(Simd, TheLargestDoubleSaysWhereItIs) {
     values[static_cast<size_t>(place)] = place % 3 == 0 ? 0.7 + 1e-12 : -0.7 - 1e-12;
     simd::Pack largest = {};
     for (Index i = 0; i < simd::places; i += simd::width)
-      largest = simd::larger(simd::with_places(simd::load(&values[static_cast<size_t>(i)]), i),
-                             largest);
+      largest =
+          simd::larger(simd::with_places(simd::load(&values[static_cast<size_t>(i)]), i), largest);
     const double most = simd::largest(largest);
     EXPECT_EQ(simd::place_of(most), place);
     EXPECT_NEAR(most, 0.7 + 1e-12, 3e-14 * 0.7);
