@@ -79,6 +79,14 @@ Pack gather_down(const double* first, Index stride) {
   return Pack{first[0], first[stride], first[2 * stride], first[3 * stride]};
 }
 
+/// Writes one value, and by a whole pack: a pack that is read after one of its numbers was written
+/// waits.
+void set(double* values, Index place, double value) {
+  double* pack = values + place / simd::width * simd::width;
+  const IntPack here = IntPack{0, 1, 2, 3} == place % simd::width;
+  simd::store(pack, here ? simd::broadcast(value) : simd::load(pack));
+}
+
 Pack gather(const double* values, const Index* places) {
   return Pack{values[places[0]], values[places[1]], values[places[2]], values[places[3]]};
 }
@@ -90,21 +98,27 @@ EliminationSolver::EliminationSolver(const AtomGram& K, const CoderOptions& opti
       options_(options),
       stride_((K.size() + AtomGram::block - 1) / AtomGram::block * AtomGram::block),
       rows_(at(stride_)),
-      columns_(at(stride_), K.col(0)),
-      entered_(simd::places) {
+      columns_(at(stride_), K.col(0)) {
   eigen_assert(K.size() <= AtomGram::few);
   for (simd::Aligned* each : {&remainders_, &factors_}) each->resize(at(stride_ * stride_));
   for (simd::Aligned* each : {&b_, &g_, &left_, &inverse_pivots_, &ways_, &signs_, &a_})
     each->resize(at(stride_));
 }
 
-/// W is empty.
-void EliminationSolver::forget() {
-  for (; size_ > 0; --size_) {
-    const size_t last = at(size_ - 1);
-    entered_[at(rows_[last])] = 0;
-    inverse_pivots_[last] = ways_[last] = signs_[last] = 0;
-  }
+/// W is empty, g = b.
+template <int packs>
+void EliminationSolver::begin(const double* b) {
+  entered_ = {};
+  for (Index i = 0; i < size_; i += simd::width)
+    for (simd::Aligned* each : {&inverse_pivots_, &ways_, &signs_})
+      simd::store(each->data() + i, Pack{});
+  size_ = 0;
+  steps_ = 0;
+  const Index whole = K_.size() / simd::width * simd::width;
+  for (Index k = 0; k < whole; k += simd::width) simd::store(b_.data() + k, simd::load(b + k));
+  if (whole < K_.size())
+    simd::store(b_.data() + whole, simd::load_part(b + whole, K_.size() - whole));
+  residual<packs>();
 }
 
 /// g_ and where it is largest, from the ways.
@@ -124,8 +138,7 @@ void EliminationSolver::residual() {
       largest.take(p, first + p * simd::width, sums[p]);
     }
   });
-  largest_ = largest.value();
-  worst_ = simd::place_of(largest_);
+  set_worst(largest.value());
 }
 
 /// The row is the next of W. False where it depends on the others.
@@ -175,14 +188,13 @@ template <int packs>
     }
   });
   if (!(pivot > dependent * K_.diagonal(row))) return false;
-  largest_ = largest.value();
-  worst_ = simd::place_of(largest_);
+  set_worst(largest.value());
   rows_[at(size)] = row;
   columns_[at(size)] = column;
-  inverse_pivots_[at(size)] = inverse;
-  ways_[at(size)] = way;
-  signs_[at(size)] = sign;
-  entered_[at(row)] = 1;
+  set(inverse_pivots_.data(), size, inverse);
+  set(ways_.data(), size, way);
+  set(signs_.data(), size, sign);
+  flip(row);
   ++size_;
   return true;
 }
@@ -191,7 +203,7 @@ template <int packs>
 template <int packs>
 bool EliminationSolver::grow() {
   const double bound = violation * options_.lambda1;
-  while (largest_ > bound && !entered_[at(worst_)])
+  while (largest_ > bound && !has(worst_))
     if (steps_ >= options_.max_steps || !enter<packs>(worst_)) return false;
   return true;
 }
@@ -238,7 +250,7 @@ void EliminationSolver::take_out(Index place) {
   std::copy_n(remainders + place * stride, stride, left);
   double inverse = inverse_pivots_[at(place)];
   double target = ways_[at(place)] / inverse;
-  entered_[at(rows_[at(place)])] = 0;
+  flip(rows_[at(place)]);
   for (Index i = place + 1; i < size_; ++i) {
     const Index row = rows_[at(i)];
     const double* const from = remainders + i * stride;
@@ -333,16 +345,11 @@ void EliminationSolver::finish(SparseCode& code) const {
   code.active.resize(at(size_));
   code.A.resize(size_, 1);
   code.steps = steps_;
-  std::array<std::uint64_t, simd::places / 64> members = {};
   std::array<double, simd::places> values;
-  for (Index i = 0; i < size_; ++i) {
-    const Index row = rows_[at(i)];
-    members[at(row / 64)] |= std::uint64_t{1} << (row % 64);
-    values[at(row)] = a_[at(i)];
-  }
+  for (Index i = 0; i < size_; ++i) values[at(rows_[at(i)])] = a_[at(i)];
   size_t place = 0;
-  for (size_t word = 0; word < members.size(); ++word)
-    for (std::uint64_t left = members[word]; left != 0; left &= left - 1, ++place) {
+  for (size_t word = 0; word < entered_.size(); ++word)
+    for (std::uint64_t left = entered_[word]; left != 0; left &= left - 1, ++place) {
       const size_t row = 64 * word + static_cast<size_t>(std::countr_zero(left));
       code.active[place] = static_cast<Index>(row);
       code.A.data()[place] = values[row];
@@ -350,9 +357,9 @@ void EliminationSolver::finish(SparseCode& code) const {
 }
 
 template <int packs>
-EliminationSolver::Outcome EliminationSolver::solve(double kappa, SparseCode& code) {
-  forget();
-  residual<packs>();
+EliminationSolver::Outcome EliminationSolver::solve(const double* b, double kappa,
+                                                    SparseCode& code) {
+  begin<packs>(b);
   for (int round = 1; round <= most_rounds; ++round) {
     if (!grow<packs>()) break;
     substitute();
@@ -367,10 +374,8 @@ EliminationSolver::Outcome EliminationSolver::solve(double kappa, SparseCode& co
 
 EliminationSolver::Outcome EliminationSolver::solve(const double* b, double kappa,
                                                     SparseCode& code) {
-  steps_ = 0;
-  std::copy_n(b, K_.size(), b_.data());
   return with_constant<1, AtomGram::few / AtomGram::block>(
-      stride_ / AtomGram::block, [&]<int blocks> { return solve<2 * blocks>(kappa, code); });
+      stride_ / AtomGram::block, [&]<int blocks> { return solve<2 * blocks>(b, kappa, code); });
 }
 
 }  // namespace hyperatom

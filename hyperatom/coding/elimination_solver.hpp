@@ -11,6 +11,8 @@
 // alike that has most rows of a code from the last pixel, and few that must leave.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <vector>
 
 #include "hyperatom/base/simd.hpp"
@@ -32,8 +34,15 @@ class EliminationSolver {
 
  private:
   template <int packs>
-  Outcome solve(double kappa, SparseCode& code);
-  void forget();
+  Outcome solve(const double* b, double kappa, SparseCode& code);
+  template <int packs>
+  void begin(const double* b);
+  void set_worst(double placed) {
+    largest_ = placed;
+    worst_ = simd::place_of(placed);
+  }
+  bool has(Index row) const { return entered_[at(row / 64)] >> (row % 64) & 1; }
+  void flip(Index row) { entered_[at(row / 64)] ^= std::uint64_t{1} << (row % 64); }
   template <int packs>
   void residual();
   template <int packs>
@@ -68,7 +77,7 @@ class EliminationSolver {
       factors_;         // by rows of stride_: of earlier remainders, in what is taken of a column
   simd::Aligned ways_;  // of g along the remainders
   simd::Aligned signs_, a_;
-  std::vector<char> entered_;  // of every atom
+  std::array<std::uint64_t, simd::places / 64> entered_ = {};  // a bit for every atom
   simd::Aligned left_;         // of a row that is taken out
   int steps_ = 0;
 };
