@@ -9,9 +9,8 @@
 
 #include "hyperatom/base/error.hpp"
 #include "hyperatom/base/simd.hpp"
-#include "hyperatom/coding/elimination_solver.hpp"
 #include "hyperatom/coding/joint_solver.hpp"
-#include "hyperatom/coding/lasso_solver.hpp"
+#include "hyperatom/coding/pixel_coder.hpp"
 
 namespace hyperatom {
 namespace {
@@ -114,10 +113,7 @@ SparseCode Coder::encode(const MatrixView& B, double kappa, const WarmStart& sta
 
 WindowCoder::WindowCoder(const Coder& coder)
     : coder_(&coder),
-      elimination_(coder.atoms() <= AtomGram::few
-                       ? std::make_unique<EliminationSolver>(coder.gram(), coder.options())
-                       : nullptr),
-      lasso_(std::make_unique<LassoSolver>(coder.gram(), coder.options())),
+      pixel_(std::make_unique<PixelCoder>(coder.gram(), coder.options())),
       joint_(std::make_unique<JointSolver>(coder.gram(), coder.options())) {}
 
 WindowCoder::~WindowCoder() = default;
@@ -143,14 +139,13 @@ void WindowCoder::start(const WarmStart& start) {
   start_ = std::move(usable);
 }
 
-const SparseCode& WindowCoder::encode(const Columns& B, double kappa) {
+const SparseCode& WindowCoder::encode(const Columns& B, double kappa, const Pixel* next) {
   if (B.rows() != coder_->atoms() || B.cols() == 0)
     throw OptionError(fmt::format(
         "the window has {} kernel columns of length {}, expected at least one of length {}",
         B.cols(), B.rows(), coder_->atoms()));
   if (start_) {  // the solver whose turn it is; the other forgets
-    doubt_ = start_->rows.empty() ? some_doubt : 1;
-    lasso_->start(B.cols() == 1 ? *start_ : WarmStart{});
+    pixel_->start(B.cols() == 1 ? *start_ : WarmStart{});
     joint_->start(B.cols() == 1 ? WarmStart{} : *start_);
     start_.reset();
   }
@@ -160,32 +155,22 @@ const SparseCode& WindowCoder::encode(const Columns& B, double kappa) {
   else if (options.lambda1 == 0)
     solve_without_sparsity(coder_->gram(), B, kappa, options.tolerance, code_);
   else if (B.cols() == 1)
-    encode_one(B, kappa);
+    return encode_one(B, kappa, next);
   else
     joint_->solve(B, kappa, code_);
   return code_;
 }
 
-/// S = 1. Which solver is faster depends on the scene, and the pixels before tell. A code to
-/// start from is nothing to elimination. Nearly equal atoms can defeat
-/// the signs; the norms then go on from there.
-void WindowCoder::encode_one(const Columns& B, double kappa) {
-  if (elimination_ && doubt_ < much_doubt) {
-    using enum EliminationSolver::Outcome;
-    const auto outcome = elimination_->solve(B.col(0), kappa, code_);
-    doubt_ += ((outcome == straight ? 0 : 1) - doubt_) / 16;
-    if (outcome == failed) doubt_ = 1;
-    if (outcome != failed) return;
-  }
-  doubt_ *= 1023.0 / 1024;
-  lasso_->solve(B.col(0), kappa, code_);
-  if (code_.converged) return;
-  SparseCode second;
-  joint_->start(warm_start(code_));
-  joint_->solve(B, kappa, second);
-  const int steps = code_.steps + second.steps;
-  if (second.gap < code_.gap) code_ = std::move(second);
+/// S = 1. Nearly equal atoms can defeat the signs; the norms then go on from there.
+const SparseCode& WindowCoder::encode_one(const Columns& B, double kappa, const Pixel* next) {
+  const SparseCode& first = pixel_->solve({B.col(0), kappa}, next);
+  if (first.converged) return first;
+  joint_->start(warm_start(first));
+  joint_->solve(B, kappa, code_);
+  const int steps = first.steps + code_.steps;
+  if (!(code_.gap < first.gap)) code_ = first;
   code_.steps = steps;
+  return code_;
 }
 
 }  // namespace hyperatom

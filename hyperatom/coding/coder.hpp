@@ -81,9 +81,14 @@ class Coder {
   AtomGram gram_;
 };
 
-class EliminationSolver;
-class LassoSolver;
+class PixelCoder;
 class JointSolver;
+
+/// A window of one pixel.
+struct Pixel {
+  const double* column;  ///< its kernel column
+  double kappa;
+};
 
 /// One thread's way through many windows of one Coder: each starts from the solution of the one
 /// before, which saves most of the work when they are neighbours. The results depend on the
@@ -98,20 +103,18 @@ class WindowCoder {
   /// Forgets the previous window; the next starts from `start`.
   void start(const WarmStart& start = {});
 
-  /// The code stays valid until the next call.
-  const SparseCode& encode(const Columns& B, double kappa);
+  /// The code stays valid until the next call. A caller who knows that the next window will be
+  /// one pixel may say which: two of them are coded in less time than one after the other, to the
+  /// same bits.
+  const SparseCode& encode(const Columns& B, double kappa, const Pixel* next = nullptr);
 
  private:
-  static constexpr double some_doubt = 0.25, much_doubt = 0.45;
-
-  void encode_one(const Columns& B, double kappa);
+  const SparseCode& encode_one(const Columns& B, double kappa, const Pixel* next);
 
   const Coder* coder_;
-  std::unique_ptr<EliminationSolver> elimination_;  // for few atoms
-  std::unique_ptr<LassoSolver> lasso_;
+  std::unique_ptr<PixelCoder> pixel_;
   std::unique_ptr<JointSolver> joint_;
   std::optional<WarmStart> start_;  // of the next window
-  double doubt_ = some_doubt;       // of elimination_: how often rows had to leave of late
   SparseCode code_;
 };
 

@@ -199,12 +199,15 @@ template <int packs>
   return true;
 }
 
+bool EliminationSolver::violated() const {
+  return largest_ > violation * options_.lambda1 && !has(worst_) && steps_ < options_.max_steps;
+}
+
 /// Lets rows in until none violates its bound. False where one can't enter.
 template <int packs>
 bool EliminationSolver::grow() {
-  const double bound = violation * options_.lambda1;
-  while (largest_ > bound && !has(worst_))
-    if (steps_ >= options_.max_steps || !enter<packs>(worst_)) return false;
+  while (violated())
+    if (!enter<packs>(worst_)) return false;
   return true;
 }
 
@@ -244,6 +247,7 @@ void EliminationSolver::substitute() {
 /// the other; each then takes its part of what is left of that column.
 template <int packs>
 void EliminationSolver::take_out(Index place) {
+  ++steps_;
   const Index stride = stride_;
   double* const remainders = remainders_.data();
   double* const left = left_.data();
@@ -310,7 +314,7 @@ bool EliminationSolver::turn_back() {
 
 /// Whether the code is good enough, by g from a itself.
 template <int packs>
-bool EliminationSolver::certified(double kappa, SparseCode& code) {
+bool EliminationSolver::certified(double kappa) {
   const Index end = simd::round_up(size_);
   Pack largest = {};
   by_blocks<packs>([&]<int n, Index first> {
@@ -335,47 +339,66 @@ bool EliminationSolver::certified(double kappa, SparseCode& code) {
   const Certificate c =
       certify(kappa, options_.lambda1, options_.lambda1 * simd::sum(norms), simd::sum(code_target),
               simd::sum(code_residual), simd::largest(largest));
-  code.objective = c.objective;
-  code.gap = c.gap;
-  return code.converged = c.gap <= options_.tolerance * c.objective;
+  code_.objective = c.objective;
+  code_.gap = c.gap;
+  return code_.converged = c.gap <= options_.tolerance * c.objective;
 }
 
 /// The rows in the order of the atoms.
-void EliminationSolver::finish(SparseCode& code) const {
-  code.active.resize(at(size_));
-  code.A.resize(size_, 1);
-  code.steps = steps_;
+void EliminationSolver::write_code() {
+  code_.active.resize(at(size_));
+  code_.A.resize(size_, 1);
+  code_.steps = steps_;
   std::array<double, simd::places> values;
   for (Index i = 0; i < size_; ++i) values[at(rows_[at(i)])] = a_[at(i)];
   size_t place = 0;
   for (size_t word = 0; word < entered_.size(); ++word)
     for (std::uint64_t left = entered_[word]; left != 0; left &= left - 1, ++place) {
       const size_t row = 64 * word + static_cast<size_t>(std::countr_zero(left));
-      code.active[place] = static_cast<Index>(row);
-      code.A.data()[place] = values[row];
+      code_.active[place] = static_cast<Index>(row);
+      code_.A.data()[place] = values[row];
     }
 }
 
+/// After begin() and any rows: until no row has to leave and none violates.
 template <int packs>
-EliminationSolver::Outcome EliminationSolver::solve(const double* b, double kappa,
-                                                    SparseCode& code) {
-  begin<packs>(b);
+void EliminationSolver::finish(double kappa) {
+  solved_ = false;
   for (int round = 1; round <= most_rounds; ++round) {
     if (!grow<packs>()) break;
     substitute();
     if (turn_back<packs>()) continue;
-    if (!certified<packs>(kappa, code)) break;
-    finish(code);
-    return round == 1 ? Outcome::straight : Outcome::roundabout;
+    if (!certified<packs>(kappa)) break;
+    write_code();
+    solved_ = true;
+    return;
   }
   std::fill(remainders_.begin(), remainders_.end(), 0.0);  // some may not be finite
-  return Outcome::failed;
 }
 
-EliminationSolver::Outcome EliminationSolver::solve(const double* b, double kappa,
-                                                    SparseCode& code) {
-  return with_constant<1, AtomGram::few / AtomGram::block>(
-      stride_ / AtomGram::block, [&]<int blocks> { return solve<2 * blocks>(b, kappa, code); });
+template <class F>
+void EliminationSolver::with_packs(const F& f) const {
+  with_constant<1, AtomGram::few / AtomGram::block>(
+      stride_ / AtomGram::block, [&]<int blocks> { f.template operator()<2 * blocks>(); });
+}
+
+void EliminationSolver::solve(const Pixel& pixel) {
+  with_packs([&]<int packs> {
+    begin<packs>(pixel.column);
+    finish<packs>(pixel.kappa);
+  });
+}
+
+void EliminationSolver::solve_both(EliminationSolver& one, const Pixel& pixel,
+                                   EliminationSolver& other, const Pixel& next) {
+  one.with_packs([&]<int packs> {
+    one.begin<packs>(pixel.column);
+    other.begin<packs>(next.column);
+    while (one.violated() && other.violated())
+      if (!one.enter<packs>(one.worst_) || !other.enter<packs>(other.worst_)) break;
+    one.finish<packs>(pixel.kappa);
+    other.finish<packs>(next.kappa);
+  });
 }
 
 }  // namespace hyperatom

@@ -7,8 +7,8 @@
 // coefficients have another sign than they entered with are taken out of the elimination, and more
 // may enter.
 //
-// A row takes half the time that it takes LassoSolver, which keeps an inverse. But where pixels are
-// alike that has most rows of a code from the last pixel, and few that must leave.
+// A row takes less time than it takes LassoSolver, which keeps an inverse. But where pixels are
+// alike that has most rows of a code from the last pixel, and few that must leave (PixelCoder).
 #pragma once
 
 #include <array>
@@ -25,16 +25,23 @@ class EliminationSolver {
   /// For no more than AtomGram::few atoms.
   EliminationSolver(const AtomGram& K, const CoderOptions& options);
 
-  enum class Outcome {
-    straight,    ///< no row had to leave
-    roundabout,  ///< some had
-    failed       ///< no code: rounding, dependent atoms or signs without end stand in the way
-  };
-  Outcome solve(const double* b, double kappa, SparseCode& code);
+  void solve(const Pixel& pixel);
+
+  /// Solves both: while one waits for what it has just found, the other goes on.
+  static void solve_both(EliminationSolver& one, const Pixel& pixel, EliminationSolver& other,
+                         const Pixel& next);
+
+  /// Of the last pixel: not where rounding, dependent atoms or signs without end stood in the way.
+  bool solved() const { return solved_; }
+  const SparseCode& code() const { return code_; }
+
+  /// Its active rows: a bit for every atom.
+  using Rows = std::array<std::uint64_t, simd::places / 64>;
+  const Rows& rows() const { return entered_; }
 
  private:
-  template <int packs>
-  Outcome solve(const double* b, double kappa, SparseCode& code);
+  template <class F>
+  void with_packs(const F& f) const;
   template <int packs>
   void begin(const double* b);
   void set_worst(double placed) {
@@ -47,6 +54,7 @@ class EliminationSolver {
   void residual();
   template <int packs>
   bool enter(Index row);
+  bool violated() const;
   template <int packs>
   bool grow();
   void substitute();
@@ -56,8 +64,10 @@ class EliminationSolver {
   void take_out(Index place);
   void refactor(Index first);
   template <int packs>
-  bool certified(double kappa, SparseCode& code);
-  void finish(SparseCode& code) const;
+  bool certified(double kappa);
+  void write_code();
+  template <int packs>
+  void finish(double kappa);
 
   const AtomGram& K_;
   const CoderOptions& options_;
@@ -77,9 +87,11 @@ class EliminationSolver {
       factors_;         // by rows of stride_: of earlier remainders, in what is taken of a column
   simd::Aligned ways_;  // of g along the remainders
   simd::Aligned signs_, a_;
-  std::array<std::uint64_t, simd::places / 64> entered_ = {};  // a bit for every atom
-  simd::Aligned left_;         // of a row that is taken out
+  Rows entered_ = {};   // W
+  simd::Aligned left_;  // of a row that is taken out
   int steps_ = 0;
+  SparseCode code_;
+  bool solved_ = false;
 };
 
 }  // namespace hyperatom

@@ -8,6 +8,7 @@
 #include <exception>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -194,13 +195,14 @@ class Pass {
                 const std::function<void()>& hand_over) {
     const Index segments = (end_col_ - first_col_ + classify_segment - 1) / classify_segment;
     parts_.assign(at(strip.count * segments), {});
-    parallel_for(2 + strip.count * segments, [&](Index task, Index) {
+    while (workers_.size() < at(parallel_slots())) workers_.emplace_back(coder_);
+    parallel_for(2 + strip.count * segments, [&](Index task, Index slot) {
       if (task == 0) return read_ahead(strip.first + strip.count, next_count);
       if (task == 1) return hand_over();
       const Index row = (task - 2) / segments, segment = (task - 2) % segments;
       const Index begin = first_col_ + segment * classify_segment;
-      code_segment(row, begin, std::min(end_col_, begin + classify_segment), strip,
-                   parts_[at(task - 2)]);
+      code_segment(workers_[at(slot)], row, begin, std::min(end_col_, begin + classify_segment),
+                   strip, parts_[at(task - 2)]);
     });
     for (const ClassifyReport& part : parts_) {
       report.classified += part.classified;
@@ -215,7 +217,8 @@ class Pass {
     begin(row, 1);
     read_up_to(row, 1);
     Explanation result;
-    code_windows(row, col / classify_segment * classify_segment, col + 1,
+    WindowCoder worker(coder_);
+    code_windows(worker, row, col / classify_segment * classify_segment, col + 1,
                  [&](Index at_col, const CodedWindow& coded) {
                    if (at_col != col || coded.window.empty()) return;
                    Judgement judgement;
@@ -281,8 +284,9 @@ class Pass {
   /// The windows of pixels [begin, end) of one row of the scene, one after the other: `visit(col,
   /// coded)`.
   template <class Visitor>
-  void code_windows(Index row, Index begin, Index end, const Visitor& visit) const {
-    WindowCoder worker(coder_);
+  void code_windows(WindowCoder& worker, Index row, Index begin, Index end,
+                    const Visitor& visit) const {
+    worker.start();
     std::vector<Index> window(at(model_.window));
     std::vector<const double*> columns(window.size());
     const Index inside = row - rows_.first;
@@ -291,24 +295,29 @@ class Pass {
         visit(col, CodedWindow{});
         continue;
       }
-      if (col + 1 < end) fetch_ahead(rows_.columns.col(inside * cols() + col + 1).data());
+      if (col + 2 < end) fetch_ahead(rows_.columns.col(inside * cols() + col + 2).data());
       neighborhoods_.gather(rows_.valid, rows_.count, cols(), inside, col, window);
       double kappa = 0;
       for (size_t s = 0; s < window.size(); ++s) {
         columns[s] = rows_.columns.data() + window[s] * model_.atoms();
         kappa += rows_.diagonal[window[s]];
       }
-      const SparseCode* code =
-          scorer_.needs_code() ? &worker.encode({columns, model_.atoms()}, kappa) : nullptr;
+      std::optional<Pixel> next;
+      if (const Index after = inside * cols() + col + 1;
+          window.size() == 1 && col + 1 < end && rows_.valid[at(after)])
+        next = {rows_.columns.col(after).data(), rows_.diagonal[after]};
+      const SparseCode* code = scorer_.needs_code() ? &worker.encode({columns, model_.atoms()},
+                                                                     kappa, next ? &*next : nullptr)
+                                                    : nullptr;
       visit(col, CodedWindow{window, {code, columns, kappa}, rows_.diagonal[window[0]]});
     }
   }
 
   /// Pixels [begin, end) of one row of the strip.
-  void code_segment(Index row, Index begin, Index end, ClassifiedStrip& strip,
+  void code_segment(WindowCoder& worker, Index row, Index begin, Index end, ClassifiedStrip& strip,
                     ClassifyReport& part) const {
     Judgement judgement;
-    code_windows(strip.first + row, begin, end, [&](Index col, const CodedWindow& coded) {
+    code_windows(worker, strip.first + row, begin, end, [&](Index col, const CodedWindow& coded) {
       if (coded.window.empty()) {
         ++part.not_valid;
         return;
@@ -384,8 +393,9 @@ class Pass {
   ColumnRows rows_;
   Strip read_;
   std::vector<ClassifyReport> parts_;
-  bool ahead_ = false;          // whether read_ has the rows after those at hand
-  std::exception_ptr failure_;  // why it hasn't
+  std::vector<WindowCoder> workers_;  // of threads
+  bool ahead_ = false;                // whether read_ has the rows after those at hand
+  std::exception_ptr failure_;        // why it hasn't
 };
 
 }  // namespace

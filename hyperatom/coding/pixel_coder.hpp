@@ -1,0 +1,47 @@
+// The coder for S = 1: LassoSolver, or EliminationSolver where that is expected to be faster.
+//
+// What they cost are their steps: a row that enters or leaves. Elimination takes one for every
+// active row, and more for rows that had to leave again; LassoSolver one for every row that the
+// last pixel's code had not or had in vain. Both are counted where it was used, else taken from
+// the codes. Counts are the same on every machine, times are not.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "hyperatom/coding/coder.hpp"
+#include "hyperatom/coding/elimination_solver.hpp"
+#include "hyperatom/coding/lasso_solver.hpp"
+
+namespace hyperatom {
+
+class PixelCoder {
+ public:
+  PixelCoder(const AtomGram& K, const CoderOptions& options);
+
+  /// As LassoSolver::start().
+  void start(const WarmStart& start);
+
+  /// `next`, if known, is what the next call will be given. The code, valid until then, does not
+  /// depend on it.
+  const SparseCode& solve(const Pixel& pixel, const Pixel* next);
+
+ private:
+  const SparseCode* eliminate(const Pixel& pixel, const Pixel* next);
+
+  std::vector<EliminationSolver> elimination_;  // this pixel's and the next one's, for few atoms
+  bool eliminating_ = false;
+  int until_asked_ = 0;
+  size_t turn_ = 0;
+  const double* foreseen_ = nullptr;   // a pixel that the other one has solved
+  EliminationSolver::Rows rows_ = {};  // of the last code by elimination
+  LassoSolver lasso_;
+  SparseCode code_;  // by lasso_
+
+  // Means over the last pixels.
+  double active_ = 0;   // rows of a code
+  double changes_ = 0;  // steps of lasso_
+  double detours_ = 0;  // steps of elimination beyond the rows of the code
+};
+
+}  // namespace hyperatom
