@@ -96,6 +96,7 @@ Pack gather(const double* values, const Index* places) {
 EliminationSolver::EliminationSolver(const AtomGram& K, const CoderOptions& options)
     : K_(K),
       options_(options),
+      bound_(violation * options.lambda1),
       stride_((K.size() + AtomGram::block - 1) / AtomGram::block * AtomGram::block),
       rows_(at(stride_)),
       columns_(at(stride_), K.col(0)) {
@@ -197,10 +198,6 @@ template <int packs>
   flip(row);
   ++size_;
   return true;
-}
-
-bool EliminationSolver::violated() const {
-  return largest_ > violation * options_.lambda1 && !has(worst_) && steps_ < options_.max_steps;
 }
 
 /// Lets rows in until none violates its bound. False where one can't enter.
@@ -360,20 +357,20 @@ void EliminationSolver::write_code() {
     }
 }
 
-/// After begin() and any rows: until no row has to leave and none violates.
+/// After begin() and any rows: lets rows in and takes them out until none has to.
 template <int packs>
 void EliminationSolver::finish(double kappa) {
   solved_ = false;
-  for (int round = 1; round <= most_rounds; ++round) {
-    if (!grow<packs>()) break;
+  for (int round = 0; round < most_rounds && grow<packs>(); ++round) {
     substitute();
     if (turn_back<packs>()) continue;
-    if (!certified<packs>(kappa)) break;
-    write_code();
-    solved_ = true;
-    return;
+    solved_ = certified<packs>(kappa);
+    break;
   }
-  std::fill(remainders_.begin(), remainders_.end(), 0.0);  // some may not be finite
+  if (solved_)
+    write_code();
+  else
+    std::fill(remainders_.begin(), remainders_.end(), 0.0);  // some may not be finite
 }
 
 template <class F>

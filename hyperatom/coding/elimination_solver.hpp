@@ -54,7 +54,7 @@ class EliminationSolver {
   void residual();
   template <int packs>
   bool enter(Index row);
-  bool violated() const;
+  bool violated() const { return largest_ > bound_ && !has(worst_) && steps_ < options_.max_steps; }
   template <int packs>
   bool grow();
   void substitute();
@@ -71,6 +71,7 @@ class EliminationSolver {
 
   const AtomGram& K_;
   const CoderOptions& options_;
+  const double bound_;  // a row with a larger |g| violates its own
   const Index stride_;  // atoms, up to whole blocks
   simd::Aligned b_;     // with zeros up to there
   simd::Aligned g_;     // of every atom, with the rows that have entered

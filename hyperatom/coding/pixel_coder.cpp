@@ -6,18 +6,17 @@
 namespace hyperatom {
 namespace {
 
-/// Steps of elimination that take as long as one of LassoSolver.
-constexpr double worth = 1.35;
+/// Steps of elimination that take as long as one of LassoSolver, and one in vain, for which a row
+/// is taken out (decision 016).
+constexpr double worth = 1.35, worth_in_vain = worth / 3;
 
-/// The means are of about so many pixels.
+/// The means are of about so many pixels, and which solver is asked as often.
 constexpr int memory = 16;
-
-constexpr double detour = 3;
 
 /// Per pixel coded without it: elimination is tried again some time.
 constexpr double forgetting = 1 - 1.0 / 1024;
 
-/// Where elimination has failed: detours that keep from it for thousands of pixels.
+/// Detours that keep from elimination for thousands of pixels, since it has failed.
 constexpr double failure = 1000;
 
 void blend(double& mean, double value) { mean += (value - mean) / memory; }
@@ -45,9 +44,9 @@ void PixelCoder::start(const WarmStart& start) {
 }
 
 const SparseCode& PixelCoder::solve(const Pixel& pixel, const Pixel* next) {
-  if (until_asked_-- == 0) {
+  if (--until_asked_ < 0) {
     until_asked_ = memory - 1;
-    eliminating_ = active_ + detour * detours_ <= worth * changes_;
+    eliminating_ = active_ / worth + detours_ / worth_in_vain <= changes_;
   }
   if (!elimination_.empty() && eliminating_)
     if (const SparseCode* code = eliminate(pixel, next)) return *code;
@@ -72,6 +71,7 @@ const SparseCode* PixelCoder::eliminate(const Pixel& pixel, const Pixel* next) {
   const EliminationSolver& solver = elimination_[turn_];
   if (!solver.solved()) {
     detours_ = failure;
+    until_asked_ = 0;
     return nullptr;
   }
   const auto active = static_cast<double>(solver.code().active.size());

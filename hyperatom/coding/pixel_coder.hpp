@@ -1,9 +1,9 @@
 // The coder for S = 1: LassoSolver, or EliminationSolver where that is expected to be faster.
 //
-// What they cost are their steps: a row that enters or leaves. Elimination takes one for every
-// active row, and more for rows that had to leave again; LassoSolver one for every row that the
-// last pixel's code had not or had in vain. Both are counted where it was used, else taken from
-// the codes. Counts are the same on every machine, times are not.
+// What they cost is told by their steps, rows that enter or leave: elimination takes one for every
+// active row, and more for rows in vain; LassoSolver about one for every row that the code before
+// had not, or alone had. Those of the solver at work are counted, the other's taken from the codes.
+// Counts are the same on every machine, times are not.
 #pragma once
 
 #include <optional>
@@ -29,15 +29,15 @@ class PixelCoder {
  private:
   const SparseCode* eliminate(const Pixel& pixel, const Pixel* next);
 
-  std::vector<EliminationSolver> elimination_;  // this pixel's and the next one's, for few atoms
-  bool eliminating_ = false;
-  int until_asked_ = 0;
-  size_t turn_ = 0;
-  const double* foreseen_ = nullptr;   // a pixel that the other one has solved
-  EliminationSolver::Rows rows_ = {};  // of the last code by elimination
+  std::vector<EliminationSolver> elimination_;  // for few atoms: two
+  size_t turn_ = 0;                             // of them
+  const double* foreseen_ = nullptr;            // the pixel that the other one has solved
+  EliminationSolver::Rows rows_ = {};           // of the last code by elimination
   LassoSolver lasso_;
   SparseCode code_;  // by lasso_
 
+  bool eliminating_ = false;
+  int until_asked_ = 0;  // pixels until it is
   // Means over the last pixels.
   double active_ = 0;   // rows of a code
   double changes_ = 0;  // steps of lasso_

@@ -218,40 +218,56 @@ TEST(CoderProperty, ActiveSetMethodNeedsNoHelp) {
     solver.solve(p.B.data(), p.kappa(), code);
     expect_optimal(p, code, 1e-9);
     EliminationSolver elimination(coder.gram(), coder.options());
-    ASSERT_NE(elimination.solve(p.B.data(), p.kappa(), code), EliminationSolver::Outcome::failed);
-    expect_optimal(p, code, 1e-9);
+    elimination.solve({p.B.data(), p.kappa()});
+    ASSERT_TRUE(elimination.solved());
+    expect_optimal(p, elimination.code(), 1e-9);
   }
 }
 
+void expect_same(const SparseCode& code, const SparseCode& other) {
+  EXPECT_EQ(code.active, other.active);
+  EXPECT_EQ(code.A, other.A);
+  EXPECT_EQ(code.objective, other.objective);
+  EXPECT_EQ(code.gap, other.gap);
+  EXPECT_EQ(code.steps, other.steps);
+  EXPECT_EQ(code.converged, other.converged);
+}
+
 /// Of every number of atoms that elimination is for, one pixel after the other: every code is the
-/// minimiser, and the same bits as by a solver that has coded nothing before.
-TEST(CoderProperty, EliminationOwesNothingToThePixelsBefore) {
+/// minimiser, and the same bits as by a solver that has coded nothing before, or beside another.
+TEST(CoderProperty, EliminationOwesNothingToOtherPixels) {
   int straight = 0, roundabout = 0;
   Index most_active = 0;
   for (Index d = 1; d <= AtomGram::few; ++d) {
     Random random(static_cast<std::uint64_t>(d));
     const Matrix D = d % 2 == 0 ? random_atoms(random, 120, d) : coherent_atoms(random, 120, d);
     const auto kernel = gaussian(d % 3 == 0 ? 1 : 0.1);
-    const Matrix X = make_window(random, D, 12);
+    const Matrix X = make_window(random, D, 12), B = kernel->gram(D, X);
     Problem p = make_problem(*kernel, D, X.leftCols(1));
     p.lambda1 = random.log_uniform(1e-4, 0.3) * p.largest_lambda1();
     const Coder coder(p.K, options_of(p, 1e-9));
-    EliminationSolver used(coder.gram(), coder.options());
+    EliminationSolver used(coder.gram(), coder.options()), beside = used, other = used;
     for (Index i = 0; i < X.cols(); ++i) {
-      p.B = kernel->gram(D, X.col(i));
       SCOPED_TRACE(fmt::format("d={} pixel {}", d, i));
-      SparseCode code, again;
-      const auto outcome = used.solve(p.B.data(), p.kappa(), code);
+      const Pixel pixel{B.col(i).data(), p.kappa()};
       EliminationSolver fresh(coder.gram(), coder.options());
-      ASSERT_EQ(fresh.solve(p.B.data(), p.kappa(), again), outcome);
-      if (outcome == EliminationSolver::Outcome::failed) continue;
+      for (EliminationSolver* each : {&used, &fresh}) each->solve(pixel);
+      const Pixel next{B.col((i + 1) % B.cols()).data(), p.kappa()};
+      EliminationSolver::solve_both(beside, pixel, other, next);
+      ASSERT_EQ(used.solved(), fresh.solved());
+      ASSERT_EQ(used.solved(), beside.solved());
+      if (!used.solved()) continue;
+      const SparseCode& code = used.code();
+      p.B = B.col(i);
       expect_optimal(p, code, 1e-9);
-      ASSERT_EQ(code.active, again.active);
-      ASSERT_EQ(code.A, again.A);
-      ASSERT_EQ(code.gap, again.gap);
-      straight += outcome == EliminationSolver::Outcome::straight;
-      roundabout += outcome == EliminationSolver::Outcome::roundabout;
-      most_active = std::max(most_active, static_cast<Index>(code.active.size()));
+      expect_same(fresh.code(), code);
+      expect_same(beside.code(), code);
+      fresh.solve(next);
+      ASSERT_EQ(other.solved(), fresh.solved());
+      if (other.solved()) expect_same(other.code(), fresh.code());
+      const auto active = static_cast<Index>(code.active.size());
+      (code.steps == active ? straight : roundabout)++;
+      most_active = std::max(most_active, active);
     }
   }
   // Else the test says little.
@@ -259,6 +275,58 @@ TEST(CoderProperty, EliminationOwesNothingToThePixelsBefore) {
   EXPECT_GT(roundabout, 50);
   EXPECT_LT(AtomGram::few * 12 - straight - roundabout, 50);
   EXPECT_GT(most_active, 60);
+}
+
+/// Pixels that repeat are left to the solver that remembers, pixels that have nothing in common to
+/// the one that does not.
+TEST(CoderProperty, SinglePixelsAreCodedByTheSolverThatSuitsThem) {
+  const Matrix D = Matrix::Identity(40, 40);
+  const auto linear = make_kernel({"linear", {}});
+  const Coder coder(linear->gram(D, D), {.lambda1 = 0.1});
+  Matrix pixels = Matrix::Zero(40, 2);  // of five atoms each
+  pixels.col(0).head(5).setConstant(1);
+  pixels.col(1).tail(5).setConstant(1);
+  const auto steps_of_the_last = [&](Index stride) {
+    WindowCoder worker(coder);
+    int steps = 0;
+    for (Index i = 0; i < 65; ++i)
+      steps = worker.encode(MatrixColumns(pixels.col(i * stride % 2)).view(), 5).steps;
+    return steps;
+  };
+  EXPECT_LE(steps_of_the_last(0), 1);
+  EXPECT_EQ(steps_of_the_last(1), 5);
+}
+
+/// Whatever callers say of the next pixel, and whether it then comes.
+TEST(CoderProperty, CodesDoNotDependOnWhatIsSaidOfTheNextPixel) {
+  int repeats = 0, sudden = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Random random(seed);
+    const Index d = 2 + random.below(60);
+    const Matrix D = seed % 2 == 0 ? coherent_atoms(random, 40, d) : random_atoms(random, 40, d);
+    const auto kernel = gaussian(0.3);
+    Matrix X = make_window(random, D, 120);
+    for (Index i = 1; i < X.cols(); ++i)  // some stretches of pixels that are alike
+      if (i / 30 % 2 == 1) X.col(i) = X.col(i - 1) + 1e-4 * random.normals(X.rows(), 1);
+    Matrix B = kernel->gram(D, X);
+    B.col(50).setConstant(nan);
+    const Coder coder(kernel->gram(D, D), {.lambda1 = random.log_uniform(1e-3, 0.3)});
+    WindowCoder alone(coder), told(coder);
+    for (Index i = 0; i + 1 < B.cols(); ++i) {
+      SCOPED_TRACE(fmt::format("Random({}) pixel {}", seed, i));
+      const Pixel next{B.col(random.below(4) == 0 ? random.below(B.cols()) : i + 1).data(), 1};
+      const auto window = MatrixColumns(B.col(i));
+      const bool says = random.below(4) > 0;
+      const SparseCode& code = alone.encode(window.view(), 1);
+      expect_same(told.encode(window.view(), 1, says ? &next : nullptr), code);
+      EXPECT_EQ(code.converged, i != 50);
+      repeats += code.steps < static_cast<int>(code.active.size());
+      sudden += code.steps >= static_cast<int>(code.active.size());
+    }
+  }
+  // Else only one of the solvers was at work.
+  EXPECT_GT(repeats, 200);
+  EXPECT_GT(sudden, 200);
 }
 
 /// A code given up early still says truthfully how far it is from the optimum.
