@@ -24,9 +24,11 @@ struct Windows {
   /// The columns of window i, in `pointers`.
   Columns at(Index i, std::vector<const double*>& pointers) const {
     pointers.clear();
-    for (Index s = 0; s < S; ++s) pointers.push_back(columns + pixels[i * S + s] * d);
+    for (Index s = 0; s < S; ++s) pointers.push_back(column(i, s));
     return {pointers, d};
   }
+
+  const double* column(Index i, Index s) const { return columns + pixels[i * S + s] * d; }
 };
 
 constexpr Index strip = 64;  // windows in a row that one thread codes
@@ -53,7 +55,10 @@ double hyperatom_code(Index d, Index S, Index count, const double* K, const doub
     hyperatom::WindowCoder worker(coder);
     std::vector<const double*> pointers;
     for (Index i = begin; i < end; ++i) {
-      const hyperatom::SparseCode& result = worker.encode(windows.at(i, pointers), kappa);
+      const bool foreseen = S == 1 && i + 1 < end;
+      const hyperatom::Pixel next = {foreseen ? windows.column(i + 1, 0) : nullptr, kappa};
+      const hyperatom::SparseCode& result =
+          worker.encode(windows.at(i, pointers), kappa, foreseen ? &next : nullptr);
       uncertified[static_cast<size_t>(i)] = !result.converged;
       rows[static_cast<size_t>(i)] = static_cast<double>(result.active.size());
       if (codes) Eigen::Map<hyperatom::Matrix>(codes + i * d * S, d, S) = result.dense(d);

@@ -101,9 +101,15 @@ EliminationSolver::EliminationSolver(const AtomGram& K, const CoderOptions& opti
       rows_(at(stride_)),
       columns_(at(stride_), K.col(0)) {
   eigen_assert(K.size() <= AtomGram::few);
-  for (simd::Aligned* each : {&remainders_, &factors_}) each->resize(at(stride_ * stride_));
+  reserve(std::min<Index>(16, stride_));
   for (simd::Aligned* each : {&b_, &g_, &left_, &inverse_pivots_, &ways_, &signs_, &a_})
     each->resize(at(stride_));
+}
+
+/// Memory for so many rows, a multiple of whole packs.
+void EliminationSolver::reserve(Index rows) {
+  for (simd::Aligned* each : {&remainders_, &factors_}) each->resize(at(rows * stride_));
+  reserved_ = rows;
 }
 
 /// W is empty, g = b.
@@ -146,6 +152,7 @@ void EliminationSolver::residual() {
 template <int packs>
 [[gnu::always_inline]] inline bool EliminationSolver::enter(Index row) {
   ++steps_;
+  if (size_ == reserved_) reserve(std::min(2 * size_, stride_));
   // Names of their own: where packs are stored, the compiler must think that members change.
   const Index size = size_, end = simd::round_up(size), stride = stride_;
   double* const remainders = remainders_.data();

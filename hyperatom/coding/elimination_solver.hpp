@@ -42,6 +42,7 @@ class EliminationSolver {
  private:
   template <class F>
   void with_packs(const F& f) const;
+  void reserve(Index rows);
   template <int packs>
   void begin(const double* b);
   void set_worst(double placed) {
@@ -79,7 +80,7 @@ class EliminationSolver {
   double largest_ = 0;  // that
 
   // Of the rows of W as they entered, with zeros up to whole packs.
-  Index size_ = 0;
+  Index size_ = 0, reserved_ = 0;
   std::vector<Index> rows_;
   std::vector<const double*> columns_;  // of K
   simd::Aligned remainders_;  // by rows of stride_: what earlier rows leave of the columns
