@@ -267,11 +267,6 @@ class Aim(NamedTuple):
         return f"{self.what}: {self.figure:.2f} (aim: at {'most' if self.at_most else 'least'} {self.bound:g}{'' if self.met else ', MISSED'})"
 
 
-def bare(cell: dict[str, Any]) -> float:
-    """Seconds for k(D, X) of the pixels that are classified: by Eigen or by the library, whichever is faster."""
-    return min(cell["bare"], cell["gram"])
-
-
 def svm_seconds(cell: dict[str, Any]) -> float:
     """For as many pixels as were classified."""
     return cell["svm"]["seconds"] / cell["svm"]["pixels"] * cell["pixels"]
@@ -283,8 +278,8 @@ def aims(document: Document) -> list[Aim]:
     for cell in document["classification"]:
         name = f"{cell['scene']}, {cell['normalize']}, S = {cell['window']}, lambda1 = {cell['lambda1']:g}"
         if cell["window"] == 1:
-            found += [Aim(f"classify in memory / bare k(D, X), {name}", cell["whole"] / bare(cell), 3, True),
-                      Aim(f"classify, the whole command / bare k(D, X), {name}", cell["one"]["processor"] / bare(cell), 3, True)]
+            found += [Aim(f"classify in memory / bare k(D, X), {name}", cell["whole"] / cell["bare"], 3, True),
+                      Aim(f"classify, the whole command / bare k(D, X), {name}", cell["one"]["processor"] / cell["bare"], 3, True)]
         else:
             found.append(Aim(f"LIBSVM / classify in memory, {name}", svm_seconds(cell) / cell["whole"], 1, False))
         found += [Aim(f"two threads: classify in memory, {name}", cell["wall_one"] / cell["wall_two"], 1.8, False),

@@ -3,7 +3,7 @@
 // seconds, the shortest of repeats that take turns, of one thread and in processor time unless
 // their name has `wall` in it.
 //
-//   classify REPEATS SCENE MODEL        a scene in memory: its parts, and the bare cost of k(D, X)
+//   classify REPEATS SCENE MODEL        a scene in memory: its parts, and the bare cost of a kernel
 //   svm REPEATS SCENE MODEL ROWS        LIBSVM's svm_predict, for some rows of the scene
 //   epoch REPEATS SCENE LABELS MODEL    an epoch of training, and coding its windows once
 //   curve SCENE LABELS MODEL OPTIMIZER RHO BATCH EPOCHS
@@ -68,6 +68,7 @@ void by_blocks(Index n, Index block, const Work& work) {
 }
 
 /// What nobody can do without: a product of matrices and exponentials, by Eigen, with nothing kept.
+/// Of spectra as the scene has them: which features the model makes of them is its own affair.
 class BareGaussian {
  public:
   BareGaussian(const Matrix& D, double sigma)
@@ -105,7 +106,9 @@ Json classify(int repeats, const std::string& scene_path, const Model& model) {
   const auto kernel = make_kernel(model.kernel);
   const Classifier classifier(model);
   Matrix X(model.features(), pixels.cols()), K(model.atoms(), block);
-  BareGaussian bare(model.dictionary, SpecReader(model.kernel).require("sigma"));
+  const Matrix spectra = pixels.cast<double>().colwise().normalized();
+  const Matrix atoms = spectra.leftCols(model.atoms());
+  BareGaussian bare(atoms, SpecReader(model.kernel).require("sigma"));
   ClassifyReport report;
   const auto classify_all = [&] {
     report = classifier.classify(*source, {}, [](const ClassifiedStrip&) {});
@@ -117,7 +120,7 @@ Json classify(int repeats, const std::string& scene_path, const Model& model) {
         model.normalizer.apply(pixels.middleCols(begin, size), X.middleCols(begin, size));
       });
     });
-    bare_kernel.time([&] { bare(X); });
+    bare_kernel.time([&] { bare(spectra); });
     gram.time([&] {
       by_blocks(X.cols(), block, [&](Index begin, Index size) {
         kernel->gram(model.dictionary, X.middleCols(begin, size), K.leftCols(size));

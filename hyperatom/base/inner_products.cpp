@@ -25,6 +25,12 @@ inline void accumulate(Pack (&sums)[cols][rows], const double* x, Index x_stride
   }
 }
 
+/// simd::sum() of four at a time.
+inline void store_sums(Pack (&sums)[4], double* to) {
+  simd::transpose(sums);
+  simd::store(to, (sums[0] + sums[2]) + (sums[1] + sums[3]));
+}
+
 /// `rows` x `cols` entries at a time: twelve running sums fill the registers of AVX2. Not inlined:
 /// where several kinds share one function the compiler keeps some of the sums in memory.
 template <int rows, int cols>
@@ -40,15 +46,91 @@ template <int rows, int cols>
                            [&](const double* p) { return simd::load_part(p, bands - b); });
 #pragma GCC unroll 4
   for (int j = 0; j < cols; ++j) {
-    if constexpr (rows == 4) {  // simd::sum() of four at a time
-      simd::transpose(sums[j]);
-      simd::store(k + j * k_stride, (sums[j][0] + sums[j][2]) + (sums[j][1] + sums[j][3]));
+    if constexpr (rows == 4) {
+      store_sums(sums[j], k + j * k_stride);
     } else {
 #pragma GCC unroll 4
       for (int i = 0; i < rows; ++i) k[j * k_stride + i] = simd::sum(sums[j][i]);
     }
   }
 }
+
+#if defined(__FMA__) && defined(__AVX2__)
+#define HYPERATOM_WIDE 1
+
+/// Two packs. (The compiler warns of its own header where its functions make one of two.)
+typedef double Wide __attribute__((vector_size(64)));
+
+__attribute__((target("avx512f"), always_inline)) inline Wide both(Pack low, Pack high) {
+  return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+
+/// Four doubles at p, or the `left` that there are, twice.
+template <bool part>
+__attribute__((target("avx512f"), always_inline)) inline Wide twice(const double* p, Index left) {
+  if constexpr (part) {
+    const Pack v = simd::load_part(p, left);
+    return both(v, v);
+  } else {
+    Wide result;
+    asm("vbroadcastf64x4 %1, %0"
+        : "=v"(result)
+        : "m"(*reinterpret_cast<const simd::LoosePack*>(p)));
+    return result;
+  }
+}
+
+/// As accumulate() with columns in pairs.
+template <bool part>
+__attribute__((target("avx512f"), always_inline)) inline void wide_accumulate(
+    Wide (&sums)[3][4], const double* x, Index x_stride, const double* y, Index y_stride,
+    Index left) {
+  const auto load = [left](const double* p) {
+    if constexpr (part)
+      return simd::load_part(p, left);
+    else
+      return simd::load(p);
+  };
+  Wide xs[4];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) xs[i] = twice<part>(x + i * x_stride, left);
+#pragma GCC unroll 3
+  for (int j = 0; j < 3; ++j) {
+    const double* const pair = y + 2 * j * y_stride;
+    const Wide ys = both(load(pair), load(pair + y_stride));
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i)
+      sums[j][i] = (Wide)_mm512_fmadd_pd((__m512d)xs[i], (__m512d)ys, (__m512d)sums[j][i]);
+  }
+}
+
+/// 4 x 6 entries, where the processor has registers for two packs: each holds those of two columns
+/// of Y, so that every lane adds up the same products in the same order as in tile().
+__attribute__((target("avx512f"), noinline)) void wide_tile(const double* x, Index x_stride,
+                                                            const double* y, Index y_stride,
+                                                            Index bands, double* k,
+                                                            Index k_stride) {
+  Wide sums[3][4];
+  simd::clear(sums);
+  Index b = 0;
+  for (; b + simd::width <= bands; b += simd::width)
+    wide_accumulate<false>(sums, x + b, x_stride, y + b, y_stride, simd::width);
+  if (b < bands) wide_accumulate<true>(sums, x + b, x_stride, y + b, y_stride, bands - b);
+#pragma GCC unroll 3
+  for (int j = 0; j < 3; ++j) {
+    Pack low[4], high[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      low[i] = __builtin_shufflevector(sums[j][i], sums[j][i], 0, 1, 2, 3);
+      high[i] = __builtin_shufflevector(sums[j][i], sums[j][i], 4, 5, 6, 7);
+    }
+    store_sums(low, k + 2 * j * k_stride);
+    store_sums(high, k + (2 * j + 1) * k_stride);
+  }
+}
+
+const bool has_wide = __builtin_cpu_supports("avx512f");
+#endif
 
 template <int cols>
 void panel(const double* x, Index x_stride, Index m, const double* y, Index y_stride, Index bands,
@@ -131,6 +213,19 @@ void inner_products(const MatrixView& X, const MatrixView& Y, Eigen::Ref<Matrix>
     const Side x(X.middleCols(i, rows), Y.cols(), x_copy);
     const Index bands = x.padded() && y.padded() ? simd::round_up(X.rows()) : X.rows();
     Index j = 0;
+#ifdef HYPERATOM_WIDE
+    if (has_wide)
+      for (; j + 6 <= Y.cols(); j += 6) {
+        Index r = 0;
+        for (; r + 4 <= rows; r += 4)
+          wide_tile(x.column(r), x.stride(), y.column(j), y.stride(), bands, &K(i + r, j),
+                    K.outerStride());
+        if (r < rows)
+          for (const Index half : {j, j + 3})
+            panel<3>(x.column(r), x.stride(), rows - r, y.column(half), y.stride(), bands,
+                     &K(i + r, half), K.outerStride());
+      }
+#endif
     for (; j + 3 <= Y.cols(); j += 3)
       panel<3>(x.column(0), x.stride(), rows, y.column(j), y.stride(), bands, &K(i, j),
                K.outerStride());

@@ -119,7 +119,7 @@ def test_page_when_all_aims_are_met(document: scaling.Document) -> None:
 
 @pytest.mark.parametrize(("path", "value", "line"), [
     (("classification", 0, "whole"), 3.5, "| classify in memory / bare k(D, X), synthetic, unit, S = 1, lambda1 = 0.04 | 3.50 | <= 3 | **missed** |"),
-    (("classification", 0, "gram"), 0.5, "| classify, the whole command / bare k(D, X), synthetic, unit, S = 1, lambda1 = 0.04 | 5.80 | <= 3 | **missed** |"),
+    (("classification", 0, "bare"), 0.5, "| classify, the whole command / bare k(D, X), synthetic, unit, S = 1, lambda1 = 0.04 | 5.80 | <= 3 | **missed** |"),
     (("classification", 1, "whole"), 50.0, "| LIBSVM / classify in memory, synthetic, unit, S = 9, lambda1 = 0.04 | 0.80 | >= 1 | **missed** |"),
     (("classification", 1, "wall_two"), 2.5, "| two threads: classify in memory, synthetic, unit, S = 9, lambda1 = 0.04 | 1.00 | >= 1.8 | **missed** |"),
     (("training", "two", "told"), 8.0, "| two threads: epochs of training | 1.25 | >= 1.8 | **missed** |"),
