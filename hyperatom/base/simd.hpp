@@ -65,6 +65,19 @@ inline void store_part(double* p, Pack v, Index n) {
 
 inline Pack broadcast(double x) { return Pack{x, x, x, x}; }
 
+/// Of four places.
+inline Pack gather(const double* values, const Index* places) {
+  return Pack{values[places[0]], values[places[1]], values[places[2]], values[places[3]]};
+}
+
+/// Writes one value, and by a whole pack, of those from `values` on: a pack that is read after one
+/// of its numbers was written waits.
+inline void set(double* values, Index place, double value) {
+  double* pack = values + place / width * width;
+  const IntPack here = IntPack{0, 1, 2, 3} == place % width;
+  store(pack, here ? broadcast(value) : load(pack));
+}
+
 /// a b + c. Whether it is rounded once or twice depends on the build, but never on the place: left
 /// to itself, the compiler fuses in one instance of a template and not in another, so everything is
 /// compiled with -ffp-contract=off.

@@ -79,18 +79,6 @@ Pack gather_down(const double* first, Index stride) {
   return Pack{first[0], first[stride], first[2 * stride], first[3 * stride]};
 }
 
-/// Writes one value, and by a whole pack: a pack that is read after one of its numbers was written
-/// waits.
-void set(double* values, Index place, double value) {
-  double* pack = values + place / simd::width * simd::width;
-  const IntPack here = IntPack{0, 1, 2, 3} == place % simd::width;
-  simd::store(pack, here ? simd::broadcast(value) : simd::load(pack));
-}
-
-Pack gather(const double* values, const Index* places) {
-  return Pack{values[places[0]], values[places[1]], values[places[2]], values[places[3]]};
-}
-
 }  // namespace
 
 EliminationSolver::EliminationSolver(const AtomGram& K, const CoderOptions& options)
@@ -199,9 +187,9 @@ template <int packs>
   set_worst(largest.value());
   rows_[at(size)] = row;
   columns_[at(size)] = column;
-  set(inverse_pivots_.data(), size, inverse);
-  set(ways_.data(), size, way);
-  set(signs_.data(), size, sign);
+  simd::set(inverse_pivots_.data(), size, inverse);
+  simd::set(ways_.data(), size, way);
+  simd::set(signs_.data(), size, sign);
   flip(row);
   ++size_;
   return true;
@@ -337,8 +325,8 @@ bool EliminationSolver::certified(double kappa) {
   for (Index i = 0; i < end; i += simd::width) {
     const Pack a = simd::load(a_.data() + i);
     norms += simd::magnitude(a);
-    code_target = simd::multiply_add(a, gather(b_.data(), rows_.data() + i), code_target);
-    code_residual = simd::multiply_add(a, gather(g_.data(), rows_.data() + i), code_residual);
+    code_target = simd::multiply_add(a, simd::gather(b_.data(), rows_.data() + i), code_target);
+    code_residual = simd::multiply_add(a, simd::gather(g_.data(), rows_.data() + i), code_residual);
   }
   const Certificate c =
       certify(kappa, options_.lambda1, options_.lambda1 * simd::sum(norms), simd::sum(code_target),

@@ -46,19 +46,6 @@ IntPack places(Index first) { return IntPack{0, 1, 2, 3} + first; }
 /// v where `mask` is set, else zero.
 Pack only(IntPack mask, Pack v) { return (Pack)((IntPack)v & mask); }
 
-/// Of four rows from a column.
-Pack gather(const double* column, const Index* rows) {
-  return Pack{column[rows[0]], column[rows[1]], column[rows[2]], column[rows[3]]};
-}
-
-/// Writes one value, and by a whole pack: a pack that is read after one of its numbers was written
-/// waits.
-void set(double* values, Index place, double value) {
-  double* pack = values + place / simd::width * simd::width;
-  const IntPack here = places(0) == place % simd::width;
-  simd::store(pack, here ? simd::broadcast(value) : simd::load(pack));
-}
-
 /// The first of `length` places, whole packs, where `test` holds, as it must somewhere. Whole words
 /// are searched, since where it is can't be foreseen.
 template <class Test>
@@ -295,7 +282,8 @@ inline double LassoSolver::schur_complement(Index row) {
   double* const image = image_.data();
   const Index end = length<packs>();
 #pragma GCC unroll 6
-  for (Index i = 0; i < end; i += simd::width) simd::store(cross + i, gather(column, rows + i));
+  for (Index i = 0; i < end; i += simd::width)
+    simd::store(cross + i, simd::gather(column, rows + i));
   product<packs>(inverse_.data(), stride_, cross, end, image);
   Pack sum = {};
 #pragma GCC unroll 6
@@ -322,9 +310,9 @@ inline void LassoSolver::push(Index row, double value, double sign, double schur
   slot_[at(row)] = slot;
   flip(members_, row);
   flip(taken_, slot);
-  set(a_.data(), slot, value);
-  set(sign_.data(), slot, sign);
-  set(image_.data(), slot, -1);
+  simd::set(a_.data(), slot, value);
+  simd::set(sign_.data(), slot, sign);
+  simd::set(image_.data(), slot, -1);
   const auto grow = [&]<int n> {
     double* const image = image_.data();
     double* const scaled = cross_.data();
@@ -397,7 +385,7 @@ void LassoSolver::drop(const Index* slots) {
 #pragma GCC unroll 2
   for (int c = 0; c < count; ++c) {
     const Index slot = slots[c];
-    // By whole packs, as in set().
+    // By whole packs, as in simd::set().
     const IntPack others = places(0) != slot % simd::width;
     double* column = Q + slot / simd::width * simd::width;
 #pragma GCC unroll 4
@@ -423,8 +411,8 @@ void LassoSolver::aim(const double* b) {
     const Index end = length<packs>();
 #pragma GCC unroll 6
     for (Index i = 0; i < end; i += simd::width)
-      simd::store(cross_.data() + i, simd::subtract_product(gather(b, rows_.data() + i), lambda1,
-                                                            simd::load(sign_.data() + i)));
+      simd::store(cross_.data() + i, simd::subtract_product(simd::gather(b, rows_.data() + i),
+                                                            lambda1, simd::load(sign_.data() + i)));
     product<packs>(inverse_.data(), stride_, cross_.data(), end, target_.data());
   });
 }
@@ -561,8 +549,8 @@ Certificate LassoSolver::certificate(double kappa) const {
   for (Index i = 0; i < slots_; i += simd::width) {
     const Pack a = simd::load(a_.data() + i);
     norms += simd::magnitude(a);
-    code_target = simd::multiply_add(a, gather(b_.data(), rows_.data() + i), code_target);
-    code_residual = simd::multiply_add(a, gather(g_.data(), rows_.data() + i), code_residual);
+    code_target = simd::multiply_add(a, simd::gather(b_.data(), rows_.data() + i), code_target);
+    code_residual = simd::multiply_add(a, simd::gather(g_.data(), rows_.data() + i), code_residual);
   }
   return certify(kappa, options_.lambda1, options_.lambda1 * simd::sum(norms),
                  simd::sum(code_target), simd::sum(code_residual), largest_);
