@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "hyperatom/base/simd.hpp"
@@ -29,9 +30,15 @@ constexpr double dependent = 1e-12;
 /// A row outside W violates its bound where |g_j| is more than this times lambda1.
 constexpr double violation = 1 + 1e-13;
 
-/// Products in g of all rows from which violators are listed, and how many at most.
-constexpr Index many_products = 16384;
+/// Active rows, and products in g of all rows, from which violators are listed, and how many at
+/// most.
+constexpr Index many_rows = 5;
+constexpr Index many_products = 8192;
 constexpr size_t most_listed = 64;
+
+/// With more atoms K does not stay in the caches, and the column of a row that enters is fetched at
+/// once.
+constexpr Index cached_atoms = 1500;
 
 /// Packs of slots up to which loops over them are unrolled. Functions that have their number as an
 /// argument of the template take 0 for any other.
@@ -578,6 +585,9 @@ Index LassoSolver::worst_violator() const {
 /// Lets a violator in, with target_ for it and the others. False when rounding does not allow it,
 /// or it is none.
 bool LassoSolver::enter(Index row) {
+  if (K_.size() > cached_atoms)
+    for (Index k = 0; k < K_.size(); k += AtomGram::block)
+      __builtin_prefetch(K_.col(row) + k, 0, 2);
   double sign = 0;
   bool independent = false;
   with_packs([&]<int packs> {
@@ -622,22 +632,56 @@ bool LassoSolver::trade(Index row, double sign) {
   return true;
 }
 
+/// How many |g_j| are more than `bound`.
+Index LassoSolver::count_above(double bound) const {
+  IntPack counts = {};
+  for (size_t j = 0; j < g_.size(); j += simd::width)
+    counts -= simd::magnitude(simd::load(g_.data() + j)) > bound;
+  return (counts[0] + counts[1]) + (counts[2] + counts[3]);
+}
+
 /// listed_: the rows outside W with the largest |g_j| > lambda1.
 void LassoSolver::list_violators() {
-  const double bound = violation * options_.lambda1;
+  // There may be thousands. A higher bound that leaves enough costs less than to sort them out.
+  double bound = violation * options_.lambda1, above = largest_;
+  constexpr auto enough = static_cast<Index>(most_listed);
+  Index count = count_above(bound);
+  for (int round = 0; round < 6 && count > 4 * enough; ++round) {
+    const double middle = (bound + above) / 2;
+    if (const Index fewer = count_above(middle); fewer >= enough + size_) {
+      bound = middle;
+      count = fewer;
+    } else {
+      above = middle;
+    }
+  }
   listed_.clear();
   for (const Index row : listed_seen_) listed_place_[at(row)] = -1;
   listed_seen_.clear();
   listed_gram_.clear();
-  for (Index j = 0; j < K_.size(); ++j)
-    if (std::abs(g_[at(j)]) > bound && slot_[at(j)] < 0) listed_.push_back(j);
-  if (listed_.size() <= most_listed) return;
-  const auto worse = [&](Index i, Index j) {
-    const double x = std::abs(g_[at(i)]), y = std::abs(g_[at(j)]);
-    return x != y ? x > y : i < j;
-  };
-  std::nth_element(listed_.begin(), listed_.begin() + most_listed, listed_.end(), worse);
-  listed_.resize(most_listed);
+  // |g| with the row in the last bits, which are worth 2^-40 of it with 4,000 atoms: as numbers
+  // without a sign, for that is their order, too.
+  const std::uint64_t row_bits = std::bit_ceil(at(K_.size())) - 1;
+  violators_.clear();
+  for (Index first = 0; first < K_.size(); first += 64) {
+    const Index end = std::min<Index>(64, static_cast<Index>(g_.size()) - first);
+    std::uint64_t found = 0;
+    for (Index k = 0; k < end; k += simd::width) {
+      const Pack g = simd::magnitude(simd::load(g_.data() + first + k));
+      found |= std::uint64_t{simd::bits(g > bound)} << k;
+    }
+    for (found &= ~members_[at(first / 64)]; found != 0; found &= found - 1) {
+      const size_t row = at(first) + static_cast<size_t>(std::countr_zero(found));
+      violators_.push_back((std::bit_cast<std::uint64_t>(std::abs(g_[row])) & ~row_bits) | row);
+    }
+  }
+  if (violators_.size() > most_listed) {
+    std::nth_element(violators_.begin(), violators_.begin() + most_listed, violators_.end(),
+                     std::greater{});
+    violators_.resize(most_listed);
+  }
+  for (const std::uint64_t each : violators_)
+    listed_.push_back(static_cast<Index>(each & row_bits));
 }
 
 /// The entries of K that g_ of the listed rows takes from row `row` of W.
@@ -719,7 +763,7 @@ void LassoSolver::solve(const double* b, double kappa, SparseCode& code) {
     const Index row = judged && good() ? -1 : worst_violator();
     if (row >= 0 && row != last_entered && steps_ < options_.max_steps) {
       last_entered = row;
-      const bool list = K_.size() * size_ > many_products;
+      const bool list = size_ >= many_rows && K_.size() * size_ > many_products;
       if (list) list_violators();
       if (enter(row)) {
         if (list) enter_listed(last_entered);

@@ -66,6 +66,7 @@ class LassoSolver {
   void refine();
   bool enter(Index row);
   bool trade(Index row, double sign);
+  Index count_above(double bound) const;
   void list_violators();
   const double* listed_column(Index row);
   Index worst_listed();
@@ -93,13 +94,14 @@ class LassoSolver {
   int updates_ = 0;                     // of Q since it was last built from K
   int steps_ = 0;
 
-  simd::Aligned b_;                  // of the pixel, with zeros up to whole blocks
-  simd::Aligned g_;                  // b - K a for every atom
-  double largest_ = 0;               // max |g|
-  std::vector<Index> listed_;        // violators
-  std::vector<Index> listed_seen_;   // rows whose entries are in listed_gram_
-  std::vector<Index> listed_place_;  // of every atom there, or -1
-  simd::Aligned listed_gram_;        // K(listed_, row), row after row
+  simd::Aligned b_;                       // of the pixel, with zeros up to whole blocks
+  simd::Aligned g_;                       // b - K a for every atom
+  double largest_ = 0;                    // max |g|
+  std::vector<std::uint64_t> violators_;  // to be sorted out
+  std::vector<Index> listed_;             // the worst of them
+  std::vector<Index> listed_seen_;        // rows whose entries are in listed_gram_
+  std::vector<Index> listed_place_;       // of every atom there, or -1
+  simd::Aligned listed_gram_;             // K(listed_, row), row after row
   simd::Aligned target_, cross_, image_, until_;
   double way_ = 0;        // that the last row went when it entered, the others along -image_
   bool on_line_ = false;  // whether nothing but that has moved the point since the last look
