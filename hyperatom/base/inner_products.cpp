@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "hyperatom/base/simd.hpp"
+#include "hyperatom/base/simd_wide.hpp"
 
 namespace hyperatom {
 namespace {
@@ -55,22 +55,15 @@ template <int rows, int cols>
   }
 }
 
-#if defined(__FMA__) && defined(__AVX2__)
-#define HYPERATOM_WIDE 1
-
-/// Two packs. (The compiler warns of its own header where its functions make one of two.)
-typedef double Wide __attribute__((vector_size(64)));
-
-__attribute__((target("avx512f"), always_inline)) inline Wide both(Pack low, Pack high) {
-  return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
-}
+#ifdef HYPERATOM_WIDE
+using simd::Wide;
 
 /// Four doubles at p, or the `left` that there are, twice.
 template <bool part>
-__attribute__((target("avx512f"), always_inline)) inline Wide twice(const double* p, Index left) {
+HYPERATOM_WIDE inline Wide twice(const double* p, Index left) {
   if constexpr (part) {
     const Pack v = simd::load_part(p, left);
-    return both(v, v);
+    return simd::both(v, v);
   } else {
     Wide result;
     asm("vbroadcastf64x4 %1, %0"
@@ -82,9 +75,8 @@ __attribute__((target("avx512f"), always_inline)) inline Wide twice(const double
 
 /// As accumulate() with columns in pairs.
 template <bool part>
-__attribute__((target("avx512f"), always_inline)) inline void wide_accumulate(
-    Wide (&sums)[3][4], const double* x, Index x_stride, const double* y, Index y_stride,
-    Index left) {
+HYPERATOM_WIDE inline void wide_accumulate(Wide (&sums)[3][4], const double* x, Index x_stride,
+                                           const double* y, Index y_stride, Index left) {
   const auto load = [left](const double* p) {
     if constexpr (part)
       return simd::load_part(p, left);
@@ -97,19 +89,17 @@ __attribute__((target("avx512f"), always_inline)) inline void wide_accumulate(
 #pragma GCC unroll 3
   for (int j = 0; j < 3; ++j) {
     const double* const pair = y + 2 * j * y_stride;
-    const Wide ys = both(load(pair), load(pair + y_stride));
+    const Wide ys = simd::both(load(pair), load(pair + y_stride));
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i)
-      sums[j][i] = (Wide)_mm512_fmadd_pd((__m512d)xs[i], (__m512d)ys, (__m512d)sums[j][i]);
+    for (int i = 0; i < 4; ++i) sums[j][i] = simd::multiply_add(xs[i], ys, sums[j][i]);
   }
 }
 
 /// 4 x 6 entries, where the processor has registers for two packs: each holds those of two columns
 /// of Y, so that every lane adds up the same products in the same order as in tile().
-__attribute__((target("avx512f"), noinline)) void wide_tile(const double* x, Index x_stride,
-                                                            const double* y, Index y_stride,
-                                                            Index bands, double* k,
-                                                            Index k_stride) {
+HYPERATOM_WIDE [[gnu::noinline]] void wide_tile(const double* x, Index x_stride, const double* y,
+                                                Index y_stride, Index bands, double* k,
+                                                Index k_stride) {
   Wide sums[3][4];
   simd::clear(sums);
   Index b = 0;
@@ -129,7 +119,6 @@ __attribute__((target("avx512f"), noinline)) void wide_tile(const double* x, Ind
   }
 }
 
-const bool has_wide = __builtin_cpu_supports("avx512f");
 #endif
 
 template <int cols>
@@ -214,7 +203,7 @@ void inner_products(const MatrixView& X, const MatrixView& Y, Eigen::Ref<Matrix>
     const Index bands = x.padded() && y.padded() ? simd::round_up(X.rows()) : X.rows();
     Index j = 0;
 #ifdef HYPERATOM_WIDE
-    if (has_wide)
+    if (simd::has_wide())
       for (; j + 6 <= Y.cols(); j += 6) {
         Index r = 0;
         for (; r + 4 <= rows; r += 4)
