@@ -1,5 +1,5 @@
 // Eight doubles at a time, for functions that are compiled for AVX-512 within a build that is not
-// (docs/decisions/022-wide-products.md). Callers ask has_wide(); lanes are those of two packs, so
+// (docs/decisions/022-wide-registers.md). Callers ask has_wide(); lanes are those of two packs, so
 // that results have the same bits.
 #pragma once
 
