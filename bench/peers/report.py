@@ -14,7 +14,7 @@ import matplotlib
 matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-from measure import RESULTS, ROOT, geometric_mean, of_cells, ratios_of, summary, told  # noqa: E402
+from measure import RESULTS, ROOT, geometric_mean, missing, of_cells, ratios_of, summary, told  # noqa: E402
 from problems import cells as all_cells  # noqa: E402
 
 PAGE = ROOT / "docs" / "peers.md"
@@ -112,8 +112,10 @@ def main() -> int:
              + iterations(cells), "",
              cores(cells), "",
              "![Ratios against the share of active atoms](peers.svg)", ""]
-    if len(cells) < len(every := all_cells(quick=False)):
-        lines += [f"**Not all of it:** {len(cells)} of the {len(every)} cells have been measured so far.", ""]
+    every = all_cells(quick=False)
+    if absent := missing(document, every):
+        named = f" It wants: {', '.join(cell.name for cell in absent)}." if len(absent) <= 8 else ""
+        lines += [f"**Not all of it:** {len(every) - len(absent)} of the {len(every)} cells have been measured so far.{named}", ""]
     short = shortfalls(cells)
     lines += ["## Where it falls short", ""]
     lines += [f"{len(short)} of {len(cells)} cells miss an aim: twice as fast as the best library for S = 1, a hundred times for S > 1, and twice as fast as ADMM. The more rows are active, the "
