@@ -364,8 +364,9 @@ void EliminationSolver::finish(double kappa) {
   }
   if (solved_)
     write_code();
-  else
-    std::fill(remainders_.begin(), remainders_.end(), 0.0);  // some may not be finite
+  else  // some may not be finite, which the zeros beyond the next pixel's rows would meet
+    for (simd::Aligned* each : {&remainders_, &factors_})
+      std::fill(each->begin(), each->end(), 0.0);
 }
 
 template <class F>

@@ -83,10 +83,9 @@ class EliminationSolver {
   Index size_ = 0, reserved_ = 0;
   std::vector<Index> rows_;
   std::vector<const double*> columns_;  // of K
-  simd::Aligned remainders_;  // by rows of stride_: what earlier rows leave of the columns
+  // Of the columns, by rows of stride_: what earlier rows leave, and how much of each they took.
+  simd::Aligned remainders_, factors_;
   simd::Aligned inverse_pivots_;
-  simd::Aligned
-      factors_;         // by rows of stride_: of earlier remainders, in what is taken of a column
   simd::Aligned ways_;  // of g along the remainders
   simd::Aligned signs_, a_;
   Rows entered_ = {};   // W

@@ -6,7 +6,6 @@
 // not.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "hyperatom/coding/coder.hpp"
