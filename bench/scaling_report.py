@@ -77,7 +77,7 @@ def page(document: Document) -> str:
                                                          if real else "") + "; processor time of one thread. "
         "After the normaliser: how many features it leaves. Bare are a product of matrices and exponentials alone, by Eigen, of as many atoms and the scene's bands, for the pixels that are classified. "
         "The library's own k(D, X), of the features, takes less; the last column is the ratio to that. The whole command also loads GDAL and its libraries, reads the scene and writes the map: "
-        "with S = 1 that is up to half of it, and a second thread does little for it.", "",
+        "with S = 1 that is much of it, and a second thread does little for it.", "",
         *scene_table(cells), "",
         "Beside LIBSVM's `svm_predict`, its SVM trained on the same pixels with C and gamma by cross-validation, both on one thread:", "",
         *svm_lines(cells), "",
